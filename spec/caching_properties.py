@@ -1,0 +1,140 @@
+"""What is true of every step: keys, events and hits."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from spec.actions import Step
+from spec.events import FalseEventError, Mirror, Stored
+from spec.forgetting import EvictBlocks, MoveBlockHashes, ResetPrefixCache
+from spec.lending import GetNewBlocks
+from spec.prefix import Key
+from spec.properties import StepProperty, collect
+from spec.publishing import CacheFullBlocks, CachePartialBlock
+from spec.queries import GetCachedBlock, TakeEvents
+from spec.terms import BlockId
+
+
+def keys_leave_only_for_a_named_reason(step: Step) -> bool | None:
+    """A block loses a key only by being handed out, evicted by name, reset, moved from, or published anew.
+
+    A key lost in any other way is a lost hit that no event explains."""
+    lost = {block for block in step.before.primary if not step.before.keys_of(block) <= step.after.keys_of(block)}
+    if not lost:
+        return None
+    match step.action:
+        case GetNewBlocks():
+            return lost <= set(step.answer.blocks)
+        case EvictBlocks(blocks):
+            return lost <= blocks
+        case ResetPrefixCache():
+            return True
+        case MoveBlockHashes(source, _):
+            return lost == {source}
+        case CacheFullBlocks(_, blocks):
+            return lost <= set(blocks)
+        case CachePartialBlock(_, block):
+            return lost == {block}
+        case _:
+            return False
+
+
+def a_move_keeps_every_key(step: Step) -> bool | None:
+    """Moving keys leaves the same keys findable, under as many blocks, and sends no event.
+
+    Consumers of events are not told of a move, so the number of copies of each key must not change."""
+    if step.refused or not isinstance(step.action, MoveBlockHashes):
+        return None
+    sizes = [{key: len(blocks) for key, blocks in pool.index.items()} for pool in (step.before, step.after)]
+    return sizes[0] == sizes[1] and not step.emitted
+
+
+def coverage_only_grows_within_a_life(step: Step) -> bool | None:
+    """While a block keeps being cached, its primary key covers more tokens each time it changes.
+
+    Content is appended, never taken back; only a caller that says it has rewritten the block may shorten it."""
+    rewritten = isinstance(step.action, CachePartialBlock) and step.action.replace_existing
+    changed = [
+        (before, step.after.primary[block])
+        for block, before in step.before.primary.items()
+        if block in step.after.primary and step.after.primary[block] != before
+    ]
+    if rewritten or not changed:
+        return None
+    return all(after.tokens > before.tokens for before, after in changed)
+
+
+def the_outbox_grows_only_at_its_end(step: Step) -> bool | None:
+    """Events are appended, and leave only by being taken, all at once.
+
+    Consumers apply them in order; one lost or moved event falsifies their mirror for good."""
+    if isinstance(step.action, TakeEvents) and not step.refused:
+        return step.after.outbox == ()
+    return step.after.outbox[: len(step.before.outbox)] == step.before.outbox
+
+
+def events_mirror_the_index(step: Step) -> bool | None:
+    """A consumer that was right about the index before the step, and reads its events, is right about it after.
+
+    Routers send requests to the server whose mirror promises the longest prefix; a wrong mirror sends them astray."""
+    if isinstance(step.action, TakeEvents) or not step.before.reporting:
+        return None
+    if not step.emitted:
+        return _copies(step.before.index) == _copies(step.after.index)
+    mirror = Mirror.of(step.before.index)
+    try:
+        for event in step.emitted:
+            mirror.read(event)
+    except FalseEventError:
+        return False
+    return mirror.copies == _copies(step.after.index)
+
+
+def stored_events_name_their_tokens(step: Step) -> bool | None:
+    """A Stored event names the tokens that its keys add to the prefix before them, and a parent that ends there.
+
+    A consumer in another process rebuilds the prefix tree from these fields alone."""
+    stored = [event for event in step.emitted if isinstance(event, Stored)]
+    if not stored or isinstance(step.action, TakeEvents):
+        return None
+    return all(_is_consistent(event) for event in stored)
+
+
+def a_hit_carries_the_key_in_every_group(step: Step) -> bool | None:
+    """A lookup answers one block for each group, each carrying the prefix in that group; or nothing at all.
+
+    A hit in only some groups would let the others read blocks that were never filled."""
+    action = step.action
+    if not isinstance(action, GetCachedBlock) or step.answer is None:
+        return None
+    return len(step.answer) == len(action.groups) and all(
+        Key(action.prefix, group) in step.before.keys_of(block)
+        for block, group in zip(step.answer, action.groups, strict=True)
+    )
+
+
+def _copies(index: Mapping[Key, frozenset[BlockId]]) -> Counter[Key]:
+    return Counter({key: len(blocks) for key, blocks in index.items()})
+
+
+def _is_consistent(event: Stored) -> bool:
+    prefix = event.keys[-1].prefix
+    start = len(prefix) - len(event.tokens)
+    ends = [start + event.block_size * place for place in range(1, len(event.keys) + 1)]
+    return (
+        prefix.tokens[start:] == event.tokens
+        and [key.tokens for key in event.keys] == ends
+        and all(key == Key(prefix.first(end), event.keys[0].group) for key, end in zip(event.keys, ends, strict=True))
+        and event.parent in (None, Key(prefix.first(start), event.keys[0].group))
+    )
+
+
+CACHING_PROPERTIES = collect(
+    StepProperty,
+    keys_leave_only_for_a_named_reason,
+    a_move_keeps_every_key,
+    coverage_only_grows_within_a_life,
+    the_outbox_grows_only_at_its_end,
+    events_mirror_the_index,
+    stored_events_name_their_tokens,
+    a_hit_carries_the_key_in_every_group,
+)
