@@ -12,7 +12,7 @@ The actions themselves are in `lending.py` (references and the queue), `publishi
 the index), and `queries.py` (questions, and taking the events).
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Action(ABC, Generic[Answer]):
+class Action(Generic[Answer]):
     """One call of the pool."""
 
     name: ClassVar[str]  # the method of a real pool

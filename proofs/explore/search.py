@@ -1,0 +1,296 @@
+"""Exhaustive search: every state a scope reaches, every call tried in each, every claim judged on all of them.
+
+Breadth first, so the first failure found is a shortest one. States that are renamings of each other are searched once.
+Events are taken after every call that sends some, so the outbox does not blow the search up; taking them is a step of
+its own and judged like any other.
+"""
+
+import gc
+import multiprocessing
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+from proofs.explore.memory import memory_left
+from proofs.explore.scopes import Scope, vocabulary
+from proofs.explore.symmetry import Canon, Symmetry
+from spec import INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, Action, Pool, Step, TakeEvents, steps, while_telling
+
+DEFINED = "every_action_is_defined"
+"""The claim that guard, answers and effect never fail; broken by an exception out of the spec."""
+
+REFUSAL_CLAIMS = [claim for claim in STEP_PROPERTIES if claim.name == "a_refused_call_changes_nothing"]
+
+CHUNK = 32  # states a worker expands at a time
+
+
+class Follower(Protocol):
+    """Something that takes every call of the search as well: an implementation under test."""
+
+    def follow(self, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
+        """Take the call from this state; None if what happened is allowed, else what differs, in words."""
+
+
+class Call(NamedTuple):
+    """One line of a trace."""
+
+    action: Action[Any]
+    answer: Any
+    nested: bool = False  # the next state is seen from inside a watcher that this call tells
+
+
+class Arrival(NamedTuple):
+    """A state reached, and how: from which state of the level before, by which calls."""
+
+    canon: Canon
+    pool: Pool
+    origin: int
+    calls: tuple[Call, ...]
+
+
+class Failure(NamedTuple):
+    """A claim broken: at a state of the search, by these calls."""
+
+    claim: str
+    origin: int
+    calls: tuple[Call, ...]
+    words: str
+
+
+@dataclass
+class Tally:
+    """What was seen while expanding states. Adds up over workers."""
+
+    steps: int = 0
+    refused: int = 0
+    followed: int = 0
+    tested: Counter[str] = field(default_factory=Counter)  # claim -> how often it had something to say
+    shown: Counter[str] = field(default_factory=Counter)  # possibility -> how often it was shown
+    taken: Counter[tuple[str, str]] = field(default_factory=Counter)  # (action, reason or "taken") -> how often
+    failures: dict[str, Failure] = field(default_factory=dict)  # the first of each claim
+
+    def add(self, other: "Tally") -> None:
+        self.steps += other.steps
+        self.refused += other.refused
+        self.followed += other.followed
+        self.tested.update(other.tested)
+        self.shown.update(other.shown)
+        self.taken.update(other.taken)
+        self.failures = {**other.failures, **self.failures}
+
+
+class Expander:
+    """Tries every call from a state. One in each worker process."""
+
+    def __init__(self, scope: Scope, follower: Follower | None, follow_claim: str) -> None:
+        self.scope, self.follower, self.follow_claim = scope, follower, follow_claim
+        self.calls = vocabulary(scope)
+        self.symmetry = Symmetry(scope)
+        self.known: set[Canon] = set()
+
+    def expand(self, states: Sequence[tuple[int, Pool]]) -> tuple[Tally, list[Arrival]]:
+        """All steps from these states: what they showed, and the states they lead to that this worker did not know."""
+        self.tally, self.arrivals = Tally(), list[Arrival]()
+        for origin, pool in states:
+            for action in self.calls:
+                self._try(origin, pool, action, ())
+        return self.tally, self.arrivals
+
+    def judge_state(self, pool: Pool, origin: int, calls: tuple[Call, ...]) -> bool:
+        """Judge the invariants; is the state sound, so that it makes sense to go on from it?"""
+        sound = True
+        for claim in INVARIANTS:
+            verdict = claim.judge(pool)
+            if verdict is not None:
+                self.tally.tested[claim.name] += 1
+                if not verdict:
+                    sound = False
+                    self._fail(claim.name, origin, calls, claim.sentence)
+        return sound
+
+    def _try(self, origin: int, pool: Pool, action: Action[Any], before: tuple[Call, ...]) -> None:
+        try:
+            taken = list(steps(pool, action))
+        except Exception as error:  # noqa: BLE001  an exception out of the spec is a finding, whatever its class
+            self._fail(DEFINED, origin, (*before, Call(action, None)), f"{type(error).__name__}: {error}")
+            return
+        if self.follower is not None:
+            self.tally.followed += 1
+            words = self.follower.follow(pool, action, taken)
+            if words is not None:
+                self._fail(self.follow_claim, origin, (*before, Call(action, None)), words)
+        for step in taken:
+            self._judge_step(origin, step, before)
+            if step.after is not pool or step.told:
+                self._arrive(origin, step, (*before, Call(action, step.answer)))
+
+    def _judge_step(self, origin: int, step: Step, before: tuple[Call, ...]) -> None:
+        tally = self.tally
+        tally.steps += 1
+        if step.refused:
+            tally.refused += 1
+            for reason in step.refused:
+                tally.taken[step.action.name, reason] += 1
+        else:
+            tally.taken[step.action.name, "taken"] += 1
+        # A refused step that changes nothing keeps every other claim as well.
+        for claim in REFUSAL_CLAIMS if step.refused else STEP_PROPERTIES:
+            verdict = claim.judge(step)
+            if verdict is not None:
+                tally.tested[claim.name] += 1
+                if not verdict:
+                    self._fail(claim.name, origin, (*before, Call(step.action, step.answer)), claim.sentence)
+        if not step.refused or step.before.telling:
+            for possibility in POSSIBILITIES:
+                if possibility.judge(step):
+                    tally.shown[possibility.name] += 1
+
+    def _arrive(self, origin: int, step: Step, calls: tuple[Call, ...]) -> None:
+        told = while_telling(step)
+        if told is not None and self.scope.nested:
+            self._note(origin, told, (*calls[:-1], calls[-1]._replace(nested=True)))
+        pool = step.after
+        if pool.outbox and not isinstance(step.action, TakeEvents):
+            self._try(origin, pool, TakeEvents(), calls)
+        else:
+            self._note(origin, pool, calls)
+
+    def _note(self, origin: int, pool: Pool, calls: tuple[Call, ...]) -> None:
+        canon = self.symmetry.canon(pool)
+        if canon in self.known:
+            return
+        self.known.add(canon)
+        if self.judge_state(pool, origin, calls) and self.scope.admits(pool):
+            self.arrivals.append(Arrival(canon, pool, origin, calls))
+
+    def _fail(self, claim: str, origin: int, calls: tuple[Call, ...], words: str) -> None:
+        self.tally.failures.setdefault(claim, Failure(claim, origin, calls, words))
+
+
+@dataclass
+class Exploration:
+    """What a search found."""
+
+    scope: Scope
+    states: list[Pool]
+    origins: list[tuple[int, tuple[Call, ...]]]  # how each state was reached from an earlier one
+    tally: Tally
+    depth: int = 0
+    raw_states: int = 0  # states without symmetry
+    seconds: float = 0.0
+    stopped: str | None = None  # why the search ended early
+
+    def trace(self, failure: Failure) -> tuple[Call, ...]:
+        """The calls from the first state to the failure."""
+        calls = failure.calls
+        origin = failure.origin
+        while origin >= 0:
+            origin, before = self.origins[origin]
+            calls = before + calls
+        return calls
+
+
+Progress = Callable[[str], None]
+Stop = Callable[[Exploration], str | None]
+
+
+def explore(
+    scope: Scope,
+    *,
+    follower: Follower | None = None,
+    follow_claim: str = "",
+    workers: int = 1,
+    first_failure_ends: bool = False,
+    memory: float | None = None,
+    progress: Progress = lambda line: None,
+) -> Exploration:
+    """Search the whole scope. `memory` is the least free memory in GiB at which the search gives up."""
+    started = perf_counter()
+    expander = Expander(scope, follower, follow_claim)
+    first = scope.first_state()
+    expander.tally, expander.arrivals = Tally(), []
+    expander.judge_state(first, -1, ())
+    found = Exploration(scope, [first], [(-1, ())], expander.tally, raw_states=expander.symmetry.orbit(first))
+    known, frontier = {expander.symmetry.canon(first)}, [0]
+    try:
+        with _expansions(expander, workers) as expand:
+            while frontier and found.stopped is None:
+                found.stopped = _search_level(found, frontier, known, expand, expander.symmetry, memory, progress)
+                if first_failure_ends and found.tally.failures:
+                    found.stopped = "a failure was found"
+                found.depth += 1
+                frontier = list(range(frontier[-1] + 1, len(found.states)))
+    except KeyboardInterrupt:
+        found.stopped = "interrupted"
+    found.seconds = perf_counter() - started
+    return found
+
+
+Chunk = list[tuple[int, Pool]]
+Expand = Callable[[Sequence[Chunk]], Iterator[tuple[Tally, list[Arrival]]]]
+
+
+def _search_level(
+    found: Exploration,
+    frontier: list[int],
+    known: set[Canon],
+    expand: Expand,
+    symmetry: Symmetry,
+    memory: float | None,
+    progress: Progress,
+) -> str | None:
+    """Expand every state of the frontier; the new ones are appended. Says why the search must end, if it must."""
+    chunks = [
+        [(state, found.states[state]) for state in frontier[at : at + CHUNK]] for at in range(0, len(frontier), CHUNK)
+    ]
+    done = 0
+    for chunk, (tally, arrivals) in zip(chunks, expand(chunks), strict=True):
+        found.tally.add(tally)
+        for arrival in arrivals:
+            if arrival.canon not in known:
+                known.add(arrival.canon)
+                found.states.append(arrival.pool)
+                found.origins.append((arrival.origin, arrival.calls))
+                found.raw_states += symmetry.orbit(arrival.pool)
+        done += len(chunk)
+        seen = f"{len(found.states):,} states, {found.tally.steps:,} steps"
+        progress(f"{found.scope.name}: depth {found.depth}, {seen}, {len(frontier) - done:,} states to go")
+        if memory is not None and (free := memory_left()) < memory:
+            return f"only {free:.1f} GiB of memory left after {len(found.states):,} states"
+    return None
+
+
+@contextmanager
+def _expansions(expander: Expander, workers: int) -> Iterator[Expand]:
+    """A function that expands chunks, here or in worker processes; results come in the order of the chunks."""
+    if workers <= 1:
+        yield lambda chunks: map(expander.expand, chunks)
+        return
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    blueprint = (expander.scope, expander.follower, expander.follow_claim)
+    with ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=blueprint) as pool:
+        try:
+            yield lambda chunks: pool.map(_expand_in_worker, chunks)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+_worker: Expander
+
+
+def _start_worker(scope: Scope, follower: Follower | None, follow_claim: str) -> None:
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which keeps what was found
+    gc.freeze()
+    _worker = Expander(scope, follower, follow_claim)
+
+
+def _expand_in_worker(states: Chunk) -> tuple[Tally, list[Arrival]]:
+    return _worker.expand(states)

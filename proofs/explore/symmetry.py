@@ -1,0 +1,65 @@
+"""Symmetry: two states that differ only in the names of blocks, watchers or prefixes are one.
+
+A state is described block by block: place in the queue, references, keys, watchers. That description leaves nothing
+out, so sorting the blocks by it names them in a way that does not depend on how they were called. Watchers and
+prefixes have few names; all ways to exchange them are tried and the least description is taken.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import permutations
+from math import factorial, prod
+from typing import Any
+
+from proofs.explore.scopes import Scope
+from spec import BlockId, Key, Pool, Watcher
+
+Canon = tuple[Any, ...]
+
+
+class Symmetry:
+    """The renamings of one scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        numbers = {key: number for number, key in enumerate(scope.all_keys())}
+        watchers = [Watcher(watcher) for watcher in range(scope.watchers)]
+        self._renamings: list[tuple[dict[Key, int], dict[Watcher, Watcher]]] = [
+            ({key: numbers[image] for key, image in keys.items()}, dict(zip(watchers, order, strict=True)))
+            for keys in scope.key_symmetries()
+            for order in permutations(watchers)
+        ]
+
+    def canon(self, pool: Pool) -> Canon:
+        """The same for two states exactly if one is a renaming of the other."""
+        if len(self._renamings) == 1 or not (pool.watchers or pool.index):
+            return _description(pool, *self._renamings[0])
+        return min(_description(pool, *renaming) for renaming in self._renamings)
+
+    def orbit(self, pool: Pool) -> int:
+        """How many states are renamings of this one, itself included."""
+        images = {_description(pool, *renaming) for renaming in self._renamings}
+        twins: Iterable[int] = Counter(next(iter(images))[-1]).values()
+        return len(images) * factorial(len(pool.lendable)) // prod(map(factorial, twins))
+
+
+def _description(pool: Pool, keys: dict[Key, int], watchers: dict[Watcher, Watcher]) -> Canon:
+    """The state with blocks named by what is true of them; complete, also for states that break an invariant."""
+    under: dict[BlockId, list[int]] = {}
+    for key, found in pool.index.items():
+        for block in found:
+            under.setdefault(block, []).append(keys[key])
+    blocks = []
+    for block in map(BlockId, pool.lendable):
+        primary = pool.primary.get(block)
+        blocks.append(
+            (
+                tuple([place for place, queued in enumerate(pool.queue) if queued == block]),
+                pool.refs[block],
+                () if primary is None else (keys[primary.key], primary.tokens),
+                tuple(sorted([keys[key] for key in pool.aliases.get(block, ())])),
+                tuple(sorted(under.get(block, ()))),
+                tuple(sorted([watchers[watcher] for watcher in pool.watchers.get(block, ())])),
+            )
+        )
+    blocks.sort()
+    return (pool.telling, len(pool.index), tuple(blocks))
