@@ -62,6 +62,7 @@ class Scope:
     max_watches: int = 2  # most (block, watcher) pairs at a time
     nested: bool = False  # are calls tried from inside watchers, while they are told?
     batch: int = 3  # most blocks named in one call, repeats counted
+    unpinned: int = 2  # most blocks named in one unpin_blocks
     expected: tuple[int, int] | None = None  # states and steps, asserted when the whole scope was searched
 
     def first_state(self) -> Pool:
@@ -91,11 +92,12 @@ class Scope:
 
     def check_size(self) -> None:
         """Refuse a scope that nobody can search, before building it."""
-        if self.blocks < 1 or self.batch < 1 or self.max_refs < 1 or self.watchers < 0:
+        if self.blocks < 1 or min(self.batch, self.unpinned) < 1 or self.max_refs < 1 or self.watchers < 0:
             raise ScopeTooLargeError(
                 f"scope {self.name}: blocks, batch and refs must be at least 1, and watchers at least 0"
             )
-        calls = sum(self.blocks**n for n in range(self.batch + 1)) * (1 + self.watchers)
+        calls = sum(self.blocks**n for n in range(self.batch + 1))
+        calls += sum(self.blocks**n for n in range(self.unpinned + 1)) * self.watchers
         tables = sum((self.blocks + 1) ** (len(p) // s) for p in self.prefixes for s in self.block_sizes)
         calls += 2**self.blocks + tables * len(self.groups)
         if calls > MOST_CALLS:
@@ -132,12 +134,11 @@ def _blocks(scope: Scope) -> tuple[list[BlockId], BlockId]:
 
 
 def _odd_batches(scope: Scope) -> Iterator[tuple[BlockId, ...]]:
-    """Batches with the null block or a foreign block, alone, before and after a good one."""
+    """Batches with the null block or a foreign block: alone, before a good one, and after each good one."""
     blocks, foreign = _blocks(scope)
     for odd in (NULL, foreign):
-        yield (odd,)
-        for block in blocks:
-            yield from ((block, odd), (odd, block))
+        yield from ((odd,), (odd, blocks[0]))
+        yield from ((block, odd) for block in blocks)
 
 
 def _lending(scope: Scope) -> Iterator[Action[Any]]:
@@ -149,7 +150,7 @@ def _lending(scope: Scope) -> Iterator[Action[Any]]:
     yield from map(Touch, _odd_batches(scope))
     yield from map(FreeBlocks, _odd_batches(scope))
     for watcher in map(Watcher, range(scope.watchers)):
-        for length in range(scope.batch + 1):
+        for length in range(scope.unpinned + 1):
             yield from (UnpinBlocks(batch, watcher) for batch in product(blocks, repeat=length))
         yield from (UnpinBlocks(batch, watcher) for batch in _odd_batches(scope))
         yield from (CancelWatch(block, watcher) for block in (NULL, *blocks, foreign))

@@ -62,6 +62,13 @@ class Failure(NamedTuple):
     words: str
 
 
+class Witness(NamedTuple):
+    """A possibility shown: at a state of the search, by these calls."""
+
+    origin: int
+    calls: tuple[Call, ...]
+
+
 @dataclass
 class Tally:
     """What was seen while expanding states. Adds up over workers."""
@@ -70,7 +77,7 @@ class Tally:
     refused: int = 0
     followed: int = 0
     tested: Counter[str] = field(default_factory=Counter)  # claim -> how often it had something to say
-    shown: Counter[str] = field(default_factory=Counter)  # possibility -> how often it was shown
+    shown: dict[str, "Witness"] = field(default_factory=dict)  # possibility -> the first step that showed it
     taken: Counter[tuple[str, str]] = field(default_factory=Counter)  # (action, reason or "taken") -> how often
     failures: dict[str, Failure] = field(default_factory=dict)  # the first of each claim
 
@@ -79,7 +86,7 @@ class Tally:
         self.refused += other.refused
         self.followed += other.followed
         self.tested.update(other.tested)
-        self.shown.update(other.shown)
+        self.shown = {**other.shown, **self.shown}
         self.taken.update(other.taken)
         self.failures = {**other.failures, **self.failures}
 
@@ -92,6 +99,7 @@ class Expander:
         self.calls = vocabulary(scope)
         self.symmetry = Symmetry(scope)
         self.known: set[Canon] = set()
+        self.unseen = list(POSSIBILITIES)  # those this worker has not seen
 
     def expand(self, states: Sequence[tuple[int, Pool]]) -> tuple[Tally, list[Arrival]]:
         """All steps from these states: what they showed, and the states they lead to that this worker did not know."""
@@ -145,10 +153,10 @@ class Expander:
                 tally.tested[claim.name] += 1
                 if not verdict:
                     self._fail(claim.name, origin, (*before, Call(step.action, step.answer)), claim.sentence)
-        if not step.refused or step.before.telling:
-            for possibility in POSSIBILITIES:
-                if possibility.judge(step):
-                    tally.shown[possibility.name] += 1
+        for possibility in self.unseen:
+            if possibility.judge(step):
+                tally.shown[possibility.name] = Witness(origin, (*before, Call(step.action, step.answer)))
+                self.unseen = [other for other in self.unseen if other is not possibility]
 
     def _arrive(self, origin: int, step: Step, calls: tuple[Call, ...]) -> None:
         told = while_telling(step)
@@ -185,10 +193,9 @@ class Exploration:
     seconds: float = 0.0
     stopped: str | None = None  # why the search ended early
 
-    def trace(self, failure: Failure) -> tuple[Call, ...]:
-        """The calls from the first state to the failure."""
-        calls = failure.calls
-        origin = failure.origin
+    def trace(self, found: Failure | Witness) -> tuple[Call, ...]:
+        """The calls from the first state to the failure or witness."""
+        origin, calls = found.origin, found.calls
         while origin >= 0:
             origin, before = self.origins[origin]
             calls = before + calls

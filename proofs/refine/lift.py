@@ -1,0 +1,62 @@
+"""The lift: from a state of the spec to a pool of `impl` that is in it.
+
+It sets links, counts and keys directly, without the methods of the pool, so that a broken method cannot hide behind it.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from impl.block import KVCacheBlock
+from impl.events import AllBlocksCleared, BlockRemoved, BlockStored, KVCacheEvent
+from impl.pool import BlockPool
+from proofs.refine.naming import Bell, Names
+from spec import Event, Key, Pool, Removed, Stored, Watcher
+
+
+def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell]) -> BlockPool:
+    """A pool in exactly this state; `bell` makes the callback of a watcher."""
+    pool = BlockPool(state.size, state.caching, state.unit, state.reporting)
+    _link(pool, state)
+    for block, count in state.refs.items():
+        pool.blocks[block].ref_cnt = count
+    for block, (key, tokens) in state.primary.items():
+        keyed = pool.blocks[block]
+        keyed._digest, keyed._group, keyed._num_tokens = names.digest(key.prefix), key.group, tokens
+    pool._aliases.update(
+        (pool.blocks[block], [_raw(key, names) for key in sorted(keys)]) for block, keys in state.aliases.items()
+    )
+    for key, blocks in state.index.items():
+        for block in sorted(blocks):
+            pool.cached_block_hash_to_block.insert(*_raw(key, names), pool.blocks[block])
+    pool._watchers.update((pool.blocks[block], list(map(bell, sorted(w)))) for block, w in state.watchers.items())
+    pool.kv_event_queue.extend(_event(event, names) for event in state.outbox)
+    pool._telling = state.telling
+    return pool
+
+
+def _link(pool: BlockPool, state: Pool) -> None:
+    queue = pool.free_block_queue
+    for block in pool.blocks:
+        block.prev_free_block = block.next_free_block = None
+    chain: list[KVCacheBlock] = [queue.fake_free_list_head, *(pool.blocks[block] for block in state.queue)]
+    for before, after in pairwise([*chain, queue.fake_free_list_tail]):
+        before.next_free_block, after.prev_free_block = after, before
+    queue.num_free_blocks = len(state.queue)
+
+
+def _raw(key: Key, names: Names) -> tuple[bytes, int]:
+    return names.digest(key.prefix), key.group
+
+
+def _event(event: Event, names: Names) -> KVCacheEvent:
+    match event:
+        case Removed(key):
+            return BlockRemoved([names.digest(key.prefix)], "GPU", key.group)
+        case Stored(keys, parent, tokens, block_size):
+            parent_hash = None if parent is None else names.digest(parent.prefix)
+            digests = [names.digest(key.prefix) for key in keys]
+            details: dict[str, Any] = {"lora_id": None, "medium": "GPU", "lora_name": None, "group_idx": keys[0].group}
+            return BlockStored(digests, parent_hash, list(tokens), block_size, **details)
+        case _:
+            return AllBlocksCleared("GPU")

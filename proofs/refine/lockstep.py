@@ -1,0 +1,102 @@
+"""Lockstep: the spec and `impl` take the same call; what came of it must be allowed, and the states must agree."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from proofs.refine.abstraction import differences
+from proofs.refine.driver import Refused, Subject
+from proofs.refine.naming import BrokenPoolError, Names
+from spec import Action, Pool, Step, settled, steps
+
+REFINES = "impl_does_what_the_spec_allows"
+"""The claim of refinement: every call, refused ones too, ends as the spec says, in a state that the spec knows."""
+
+
+class MismatchError(Exception):
+    """The implementation did what the spec does not allow; the message says what."""
+
+
+def check_call(subject: Subject, before: Pool, action: Action[Any], allowed: Sequence[Step]) -> Pool:
+    """Take one call on the implementation, judge it, and return the state both are in. Raises MismatchError."""
+    try:
+        outcome = subject.take(action)
+        step = _matching(outcome, action, allowed)
+        if step.told and subject.seen_inside is not None:
+            _compare("inside a watcher, ", replace(before, telling=True), subject.seen_inside)
+        _compare("", step.after, subject.state())
+    except BrokenPoolError as error:
+        raise MismatchError(str(error)) from error
+    except MismatchError:
+        raise
+    except Exception as error:
+        raise MismatchError(f"it raised {type(error).__name__}: {error}") from error
+    return step.after
+
+
+def check_trace(first: Pool, actions: Sequence[Action[Any]]) -> Pool:
+    """Run a trace on the spec and on a fresh pool of `impl`. Raises MismatchError at the first difference."""
+    state, subject = first, Subject(first, Names(first.unit))
+    for action in actions:
+        state = check_call(subject, state, action, list(steps(state, action)))
+    return state
+
+
+class EdgeFollower:
+    """Takes every call of a search on `impl`.
+
+    Each call starts from a pool lifted into the state of the search; one that the last call left unchanged, as seen
+    from the spec, is used again. If a call then fails that does not fail from a fresh pool, the report says so.
+    """
+
+    def __init__(self, unit: int) -> None:
+        self.unit = unit
+        self._names: Names | None = None
+        self._subject: Subject | None = None
+        self._state: Pool | None = None
+
+    def follow(self, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
+        """What differs, or None."""
+        if self._names is None:
+            self._names = Names(self.unit)  # made here, since a worker process gets the follower by pickling
+        used = self._subject if pool is self._state else None
+        words = self._check(used or Subject(pool, self._names), pool, action, allowed)
+        if words is None or used is None:
+            return words
+        fresh = self._check(Subject(pool, self._names), pool, action, allowed)
+        return fresh or f"after calls that seemed to change nothing: {words}"
+
+    def _check(self, subject: Subject, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
+        self._state = None
+        try:
+            after = check_call(subject, pool, action, allowed)
+        except MismatchError as mismatch:
+            return str(mismatch)
+        if after is pool:
+            self._state, self._subject = pool, subject
+        return None
+
+
+def _matching(outcome: Any, action: Action[Any], allowed: Sequence[Step]) -> Step:
+    """The step of the spec that agrees with what was observed."""
+    first = allowed[0]
+    if isinstance(outcome, Refused):
+        if outcome.reason not in first.refused:
+            wanted = " or ".join(sorted(first.refused)) or f"the answer {first.answer}"
+            raise MismatchError(f"it refused ({outcome.reason}); the spec wants {wanted}")
+        return first
+    if first.refused:
+        reasons = " or ".join(sorted(first.refused))
+        raise MismatchError(f"it answered {outcome.answer}; the spec refuses ({reasons})")
+    for step in allowed:
+        if outcome.answer == step.answer:
+            return step
+    if not action.allows(first.before, outcome.answer):
+        raise MismatchError(f"it answered {outcome.answer}; the spec allows {[step.answer for step in allowed]}")
+    return first._replace(answer=outcome.answer, after=action.effect(first.before, outcome.answer))
+
+
+def _compare(where: str, expected: Pool, seen: Pool) -> None:
+    found = differences(expected, seen, settled)
+    if found:
+        raise MismatchError(where + "; ".join(found))
