@@ -32,7 +32,7 @@ class Prefix:
     """The first tokens of a request, and all that shapes their KV content."""
 
     tokens: tuple[int, ...]
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[Extra, ...] = ()  # in sorted order
 
     def __len__(self) -> int:
         return len(self.tokens)

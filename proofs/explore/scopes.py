@@ -166,7 +166,7 @@ def _publishing(scope: Scope) -> Iterator[Action[Any]]:
             for block, again in product((NULL, *blocks, foreign), (False, True)):
                 yield CachePartialBlock(prefix, block, tokens, group, size, again)
         for tokens in (0, scope.unit - 1, len(prefix) + scope.unit):
-            yield CachePartialBlock(prefix, blocks[0], tokens, group, size)
+            yield from (CachePartialBlock(prefix, block, tokens, group, size) for block in (NULL, blocks[0]))
         yield CachePartialBlock(prefix, blocks[0], scope.unit, group, 0)
 
 
@@ -241,11 +241,18 @@ _GROUPS = Scope(
 _UNCACHED = replace(
     _SMALL, name="uncached", sentence="3 blocks, caching disabled, events off", caching=False, reporting=False
 )
+_QUIET = replace(
+    _SMALL,
+    name="quiet",
+    sentence="3 blocks, events off, no watchers: the short cuts of impl",
+    reporting=False,
+    watchers=0,
+)
 _LARGE = replace(_SMALL, name="large", sentence="4 blocks, otherwise as small", blocks=4)
 
 SCOPES: dict[str, tuple[Scope, ...]] = {
     "tiny": (_TINY,),
-    "small": (_SMALL, _NESTED, _CONTENTS, _GROUPS, _UNCACHED),
-    "large": (_LARGE, _NESTED, _CONTENTS, _GROUPS, _UNCACHED),
+    "small": (_SMALL, _QUIET, _NESTED, _CONTENTS, _GROUPS, _UNCACHED),
+    "large": (_LARGE, _QUIET, _NESTED, _CONTENTS, _GROUPS, _UNCACHED),
 }
 """What `--scope NAME` searches, one part after the other; each part shows something the others cannot."""

@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
+from proofs.counterexample import Call
 from proofs.explore.memory import memory_left
 from proofs.explore.scopes import Scope, vocabulary
 from proofs.explore.symmetry import Canon, Symmetry
+from proofs.refine.lockstep import DEFINED
 from spec import INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, Action, Pool, Step, TakeEvents, steps, while_telling
-
-DEFINED = "every_action_is_defined"
-"""The claim that guard, answers and effect never fail; broken by an exception out of the spec."""
 
 REFUSAL_CLAIMS = [claim for claim in STEP_PROPERTIES if claim.name == "a_refused_call_changes_nothing"]
 
@@ -34,14 +33,6 @@ class Follower(Protocol):
 
     def follow(self, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
         """Take the call from this state; None if what happened is allowed, else what differs, in words."""
-
-
-class Call(NamedTuple):
-    """One line of a trace."""
-
-    action: Action[Any]
-    answer: Any
-    nested: bool = False  # the next state is seen from inside a watcher that this call tells
 
 
 class Arrival(NamedTuple):
@@ -213,10 +204,14 @@ def explore(
     follow_claim: str = "",
     workers: int = 1,
     first_failure_ends: bool = False,
+    depth: int | None = None,
     memory: float | None = None,
     progress: Progress = lambda line: None,
 ) -> Exploration:
-    """Search the whole scope. `memory` is the least free memory in GiB at which the search gives up."""
+    """Search the whole scope, or only states reached in at most `depth` calls.
+
+    `memory` is the least free memory in GiB at which the search gives up.
+    """
     started = perf_counter()
     expander = Expander(scope, follower, follow_claim)
     first = scope.first_state()
@@ -230,6 +225,8 @@ def explore(
                 found.stopped = _search_level(found, frontier, known, expand, expander.symmetry, memory, progress)
                 if first_failure_ends and found.tally.failures:
                     found.stopped = "a failure was found"
+                if depth is not None and found.depth == depth:
+                    found.stopped = found.stopped or f"depth {depth} was the limit"
                 found.depth += 1
                 frontier = list(range(frontier[-1] + 1, len(found.states)))
     except KeyboardInterrupt:

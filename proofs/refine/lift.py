@@ -18,6 +18,7 @@ def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell]) -> BlockPoo
     """A pool in exactly this state; `bell` makes the callback of a watcher."""
     pool = BlockPool(state.size, state.caching, state.unit, state.reporting)
     _link(pool, state)
+    _warm_up(pool, names)
     for block, count in state.refs.items():
         pool.blocks[block].ref_cnt = count
     for block, (key, tokens) in state.primary.items():
@@ -43,6 +44,15 @@ def _link(pool: BlockPool, state: Pool) -> None:
     for before, after in pairwise([*chain, queue.fake_free_list_tail]):
         before.next_free_block, after.prev_free_block = after, before
     queue.num_free_blocks = len(state.queue)
+
+
+def _warm_up(pool: BlockPool, names: Names) -> None:
+    """Fill the tables that a pool in use has filled; with empty ones `impl` takes none of its short cuts."""
+    for group in (0, 1):
+        pool.cached_block_hash_to_block.group(group)
+    for units in (1, 2):
+        size = units * names.unit
+        pool._coverages[size] = [size * number for number in range(1, 9)]
 
 
 def _raw(key: Key, names: Names) -> tuple[bytes, int]:

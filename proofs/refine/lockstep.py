@@ -2,15 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
-from proofs.refine.abstraction import differences
+from impl.pool import BlockPool
+from proofs.counterexample import Call, walk
+from proofs.refine.abstraction import abstract, differences
 from proofs.refine.driver import Refused, Subject
 from proofs.refine.naming import BrokenPoolError, Names
-from spec import Action, Pool, Step, settled, steps
+from spec import Action, Pool, Step, first_state, settled
 
 REFINES = "impl_does_what_the_spec_allows"
 """The claim of refinement: every call, refused ones too, ends as the spec says, in a state that the spec knows."""
+
+
+STARTS = "a_new_pool_is_in_the_first_state"
+"""The claim that a pool of `impl` begins where the spec begins."""
+
+DEFINED = "every_action_is_defined"
+"""The claim that guard, answers and effect never fail; broken by an exception out of the spec."""
 
 
 class MismatchError(Exception):
@@ -34,12 +44,27 @@ def check_call(subject: Subject, before: Pool, action: Action[Any], allowed: Seq
     return step.after
 
 
-def check_trace(first: Pool, actions: Sequence[Action[Any]]) -> Pool:
+def check_trace(first: Pool, calls: Sequence[Call]) -> Pool:
     """Run a trace on the spec and on a fresh pool of `impl`. Raises MismatchError at the first difference."""
-    state, subject = first, Subject(first, Names(first.unit))
-    for action in actions:
-        state = check_call(subject, state, action, list(steps(state, action)))
-    return state
+    names = Names(first.unit)
+    subject, after = Subject(first, names), first
+    for line, step in zip(calls, walk(first, calls), strict=True):
+        if step.before.telling:
+            subject = Subject(step.before, names)
+        after = check_call(subject, step.before, line.action, [step])
+    return after
+
+
+def check_new_pools() -> int:
+    """Compare new pools of many sizes and settings with the first state; how many. Raises MismatchError."""
+    settings = list(product(range(1, 10), (1, 2), (False, True), (False, True)))
+    for size, unit, caching, reporting in settings:
+        first = first_state(size, unit=unit, caching=caching, reporting=reporting)
+        try:
+            _compare("", first, abstract(BlockPool(size, caching, unit, reporting), Names(unit)))
+        except BrokenPoolError as error:
+            raise MismatchError(f"a new pool of {size} blocks: {error}") from error
+    return len(settings)
 
 
 class EdgeFollower:

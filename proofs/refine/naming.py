@@ -28,7 +28,7 @@ class Names:
         """A request with these tokens and extras, its hashes computed and remembered."""
         request = self._requests.get(prefix)
         if request is None:
-            request = self._requests[prefix] = _request_for(prefix, self.unit)
+            request = self._requests[prefix] = request_for(prefix, self.unit)
             for place, digest in enumerate(request.block_hashes):
                 short = prefix.first((place + 1) * self.unit)
                 if self._prefixes.setdefault(digest, short) != short:
@@ -52,7 +52,8 @@ class Names:
         return key
 
 
-def _request_for(prefix: Prefix, unit: int) -> Request:
+def request_for(prefix: Prefix, unit: int) -> Request:
+    """A request of `impl` with the tokens and extras of this prefix."""
     salts = [extra.value for extra in prefix.extras if extra.kind == "salt"]
     adapters = [extra.value for extra in prefix.extras if extra.kind == "adapter"]
     items = [Item(extra.value, extra.at, 1) for extra in prefix.extras if extra.kind == "item"]

@@ -1,0 +1,176 @@
+"""Taking and giving back references: the one-pass loops of the hot methods, and the careful ways behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .block import KVCacheBlock
+from .checks import is_count, listed, not_while_telling, own_block
+from .errors import BadCount, BadWatcher, NotEnoughFreeBlocks, NotHeld, NullBlock, UnknownBlock
+from .publish import drop_keys
+from .watchers import OnReuse, add_watcher, raise_watcher_errors, tell
+
+if TYPE_CHECKING:
+    from .pool import BlockPool
+
+
+def lend(pool: BlockPool, num_blocks: int) -> list[KVCacheBlock]:
+    """BlockPool.get_new_blocks with watchers, events, metrics, several keys of a block or blocks of a key."""
+    call = "get_new_blocks"
+    not_while_telling(pool, call)
+    free = pool.free_block_queue.num_free_blocks
+    if not is_count(num_blocks):
+        raise BadCount(call, f"{num_blocks!r:.60} blocks were asked for")
+    if num_blocks > free:
+        raise NotEnoughFreeBlocks(call, f"{num_blocks} blocks were asked for, {free} are free")
+    errors: list[BaseException] = []
+    if pool._watchers:
+        victims = islice(pool.free_block_queue.iter_blocks_after(None), num_blocks)
+        errors = tell(pool, [block for block in victims if block in pool._watchers])
+    blocks = pool.free_block_queue.popleft_n(num_blocks)
+    evicted = [block for block in blocks if drop_keys(pool, block)]
+    for block in blocks:
+        block.ref_cnt = 1
+    if pool.metrics_collector is not None:
+        for block in evicted:
+            pool.metrics_collector.on_block_evicted(block)
+        for block in blocks:
+            pool.metrics_collector.on_block_allocated(block)
+    raise_watcher_errors(call, errors, blocks)
+    return blocks
+
+
+def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
+    """Take a reference for each block named. False, with nothing changed, if one is not a block of `pool`."""
+    null_block = pool.null_block
+    idle = []
+    remaining = iter(blocks)
+    regular = False
+    try:
+        for block in remaining:
+            if block.pool is not pool:
+                break
+            ref_cnt = block.ref_cnt
+            if ref_cnt:
+                block.ref_cnt = ref_cnt + 1
+            elif block is not null_block:
+                block.ref_cnt = 1
+                idle.append(block)
+        else:
+            regular = True
+    except AttributeError:
+        pass  # not a block
+    if regular:
+        if idle:
+            pool.free_block_queue.remove_n(idle)
+    else:
+        for block in passed(blocks, remaining):
+            block.ref_cnt -= 1
+    return regular
+
+
+def refuse_to_take(pool: BlockPool, blocks: list[KVCacheBlock]) -> NoReturn:
+    """Say why `touch` is refused."""
+    not_while_telling(pool, "touch")
+    for block in blocks:
+        own_block(pool, "touch", block)
+    raise UnknownBlock("touch", "something that is not a block was named")
+
+
+def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
+    """Give back a reference for each block named. False, with nothing changed, if one is not held or not of `pool`."""
+    front = []
+    back = []
+    remaining = iter(blocks)
+    regular = False
+    try:
+        for block in remaining:
+            if block.pool is not pool:
+                break
+            ref_cnt = block.ref_cnt
+            if ref_cnt == 1:
+                block.ref_cnt = 0
+                if block._digest is None:
+                    front.append(block)
+                else:
+                    back.append(block)
+            elif ref_cnt > 1:
+                block.ref_cnt = ref_cnt - 1
+            elif not block.is_null:
+                break
+        else:
+            regular = True
+    except AttributeError:
+        pass  # not a block
+    if regular:
+        if front:
+            pool.free_block_queue.prepend_n(front)
+        if back:
+            pool.free_block_queue.append_n(back)
+    else:
+        for block in passed(blocks, remaining):
+            block.ref_cnt += 1
+    return regular
+
+
+def passed(blocks: list[KVCacheBlock], remaining: Iterable[KVCacheBlock]) -> list[KVCacheBlock]:
+    """The blocks, null left out, that a loop had dealt with when it stopped at the one before `remaining`."""
+    done = len(blocks) - len(list(remaining)) - 1
+    return [block for block in blocks[:done] if not block.is_null]
+
+
+def release(pool: BlockPool, blocks: Sequence[Any]) -> None:
+    """BlockPool.free_blocks for any list of blocks: all of it is checked, over all owners, before anything changes."""
+    call = "free_blocks"
+    not_while_telling(pool, call)
+    named: dict[KVCacheBlock, int] = {}
+    for block in blocks:
+        owner = block.pool if isinstance(block, KVCacheBlock) else None
+        if owner is None:
+            raise UnknownBlock(call, f"{block!r:.60} belongs to no block pool", getattr(block, "block_id", None))
+        not_while_telling(owner, call)
+        if not block.is_null:
+            count_occurrence(call, named, block)
+    shares: dict[BlockPool, tuple[list[KVCacheBlock], list[KVCacheBlock]]] = {}
+    for block in blocks:
+        if block.is_null:
+            continue
+        front, back = shares.setdefault(block.pool, ([], []))
+        block.ref_cnt -= 1
+        if block.ref_cnt == 0:
+            disposable = block._digest is None and block not in block.pool._watchers
+            (front if disposable else back).append(block)
+    for owner, (front, back) in shares.items():
+        owner.free_block_queue.prepend_n(front)
+        owner.free_block_queue.append_n(back)
+
+
+def count_occurrence(call: str, named: dict[KVCacheBlock, int], block: KVCacheBlock) -> None:
+    """Note one more occurrence of `block`; refused once there are more than references."""
+    occurrences = named[block] = named.get(block, 0) + 1
+    if occurrences > block.ref_cnt:
+        detail = f"the call gives back {occurrences} or more references, {block.ref_cnt} are held"
+        raise NotHeld(call, detail, block.block_id)
+
+
+def unpin(pool: BlockPool, blocks: Iterable[KVCacheBlock], on_reuse: OnReuse) -> None:
+    """Give references back and be told before the blocks are reused. See BlockPool.unpin_blocks."""
+    call = "unpin_blocks"
+    not_while_telling(pool, call)
+    if not callable(on_reuse):
+        raise BadWatcher(call, f"{on_reuse!r:.60} cannot be called")
+    named: dict[KVCacheBlock, int] = {}
+    listing = listed(call, blocks)
+    for block in listing:
+        if own_block(pool, call, block).is_null:
+            raise NullBlock(call, "the null block has no content to wait for", block.block_id)
+        count_occurrence(call, named, block)
+    idle = []
+    for block in listing:
+        block.ref_cnt -= 1
+        add_watcher(pool, block, on_reuse)
+        if block.ref_cnt == 0:
+            idle.append(block)
+    pool.free_block_queue.append_n(idle)

@@ -1,0 +1,532 @@
+"""Seeded defects: a line or two of the spec or of `impl` made wrong, as real pools have had it wrong.
+
+Each edit is a piece of source and what it becomes. The piece must occur exactly once, so that a defect that no longer
+fits the source is an error and not a silent pass. `trial.py` runs one; every one must be caught.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A piece of the source of a module, and what it becomes."""
+
+    module: str
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """A named defect; several edits where the pool checks the same thing twice."""
+
+    name: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def of_spec(self) -> bool:
+        """Is the spec made wrong (or the implementation)?"""
+        return self.edits[0].module.startswith("spec")
+
+
+def _defect(name: str, module: str, right: str, wrong: str, *more: Edit) -> Defect:
+    return Defect(name, (Edit(module, right, wrong), *more))
+
+
+_QUEUE = (
+    _defect(
+        "popped blocks keep a link",
+        "impl.free_queue",
+        "            block.prev_free_block = None\n            block.next_free_block = None\n            block = after",
+        "            block.prev_free_block = None\n            block = after",
+    ),
+    _defect(
+        "removed blocks keep a link",
+        "impl.free_queue",
+        "        for block in blocks:\n            block.next_free_block = None\n",
+        "",
+    ),
+    _defect(
+        "freed batch is queued in reverse",
+        "impl.free_queue",
+        "        node: Any = head\n        for block in blocks:",
+        "        node: Any = head\n        for block in reversed(blocks):",
+    ),
+    _defect(
+        "cached batch is queued in reverse",
+        "impl.free_queue",
+        "        node = last\n        for block in blocks:",
+        "        node = last\n        for block in reversed(blocks):",
+    ),
+    _defect(
+        "free counter counts calls, not blocks",
+        "impl.free_queue",
+        "        first.prev_free_block = node\n        self.num_free_blocks += count",
+        "        first.prev_free_block = node\n        self.num_free_blocks += 1",
+    ),
+    _defect(
+        "missing back link after a batch",
+        "impl.free_queue",
+        "        node.next_free_block = first\n        first.prev_free_block = node\n",
+        "        node.next_free_block = first\n",
+    ),
+    _defect(
+        "null block is queued",
+        "impl.pool",
+        "FreeKVCacheBlockQueue(self.blocks[1:])",
+        "FreeKVCacheBlockQueue(self.blocks)",
+    ),
+    _defect(
+        "usage counts the null block",
+        "impl.pool",
+        "        capacity = self.num_gpu_blocks - 1",
+        "        capacity = self.num_gpu_blocks",
+    ),
+)
+
+_REFERENCES = (
+    _defect(
+        "negative count is accepted",
+        "impl.references",
+        "    if not is_count(num_blocks):",
+        "    if not isinstance(num_blocks, int):",
+        Edit("impl.free_queue", "if not isinstance(n, int) or n < 0:", "if not isinstance(n, int):"),
+    ),
+    _defect(
+        "double free in one call is accepted",
+        "impl.references",
+        "    if occurrences > block.ref_cnt:",
+        "    if block.ref_cnt == 0:",
+    ),
+    _defect(
+        "double free is accepted",
+        "impl.references",
+        "    if occurrences > block.ref_cnt:",
+        "    if False:",
+    ),
+    _defect(
+        "a block freed twice by two holders is refused",
+        "impl.references",
+        "    if occurrences > block.ref_cnt:",
+        "    if occurrences > 1:",
+        Edit(
+            "impl.references",
+            "            elif ref_cnt > 1:",
+            "            elif ref_cnt > 1 and blocks.count(block) == 1:",
+        ),
+    ),
+    _defect(
+        "touch forgets to unlink",
+        "impl.references",
+        "        if idle:\n            pool.free_block_queue.remove_n(idle)",
+        "        if idle and False:\n            pool.free_block_queue.remove_n(idle)",
+    ),
+    _defect(
+        "touch counts the null block",
+        "impl.references",
+        "            elif block is not null_block:",
+        "            else:",
+    ),
+    _defect(
+        "refused touch keeps the references before the wrong block",
+        "impl.references",
+        "            block.ref_cnt -= 1\n    return regular",
+        "            block.ref_cnt -= 0\n    return regular",
+    ),
+    _defect(
+        "refused free drops the references before the wrong block",
+        "impl.references",
+        "            block.ref_cnt += 1\n    return regular",
+        "            block.ref_cnt += 0\n    return regular",
+    ),
+    _defect(
+        "worthless blocks go to the back",
+        "impl.references",
+        "                    front.append(block)",
+        "                    back.append(block)",
+    ),
+    _defect(
+        "foreign block is touched",
+        "impl.references",
+        "        for block in remaining:\n            if block.pool is not pool:\n                break\n"
+        "            ref_cnt = block.ref_cnt\n            if ref_cnt:",
+        "        for block in remaining:\n            ref_cnt = block.ref_cnt\n            if ref_cnt:",
+    ),
+)
+
+_WATCHERS = (
+    _defect(
+        "second watcher replaces the first",
+        "impl.watchers",
+        "    watchers = pool._watchers.setdefault(block, [])",
+        "    watchers = pool._watchers[block] = []",
+    ),
+    _defect(
+        "watcher stays after it was told",
+        "impl.watchers",
+        "    for block in blocks:\n        del pool._watchers[block]\n",
+        "",
+    ),
+    _defect(
+        "watchers are told after the block left the queue",
+        "impl.references",
+        "        victims = islice(pool.free_block_queue.iter_blocks_after(None), num_blocks)\n"
+        "        errors = tell(pool, [block for block in victims if block in pool._watchers])\n"
+        "    blocks = pool.free_block_queue.popleft_n(num_blocks)\n",
+        "        pass\n"
+        "    blocks = pool.free_block_queue.popleft_n(num_blocks)\n"
+        "    errors = tell(pool, [block for block in blocks if block in pool._watchers])\n",
+    ),
+    _defect(
+        "watchers are not told of an allocation",
+        "impl.references",
+        "        errors = tell(pool, [block for block in victims if block in pool._watchers])",
+        "        errors = []",
+    ),
+    _defect(
+        "call from inside a watcher is accepted",
+        "impl.checks",
+        "    if pool._telling:",
+        "    if pool._telling and call not in ('free_blocks', 'cancel_watch'):",
+    ),
+    _defect(
+        "unpinned block goes to the front",
+        "impl.references",
+        "    pool.free_block_queue.append_n(idle)",
+        "    pool.free_block_queue.prepend_n(idle)",
+    ),
+    _defect(
+        "watched block goes to the front when freed",
+        "impl.references",
+        "            disposable = block._digest is None and block not in block.pool._watchers",
+        "            disposable = block._digest is None",
+    ),
+    _defect(
+        "watched block is writable",
+        "impl.pool",
+        " and block._digest is None and block not in self._watchers",
+        " and block._digest is None",
+    ),
+)
+
+_KEYS = (
+    _defect(
+        "key survives re-allocation",
+        "impl.references",
+        "    evicted = [block for block in blocks if drop_keys(pool, block)]",
+        "    evicted: list[KVCacheBlock] = []",
+    ),
+    _defect(
+        "key survives re-allocation on the short cut",
+        "impl.pool",
+        "                del groups[block._group][digest]\n",
+        "",
+    ),
+    _defect(
+        "aliases survive their primary",
+        "impl.publish",
+        "    block._digest = None\n    pool._aliases.pop(block, None)\n",
+        "    block._digest = None\n",
+    ),
+    _defect(
+        "promotion keeps the partial key",
+        "impl.publish",
+        "        drop_keys(pool, block)  # a shorter prefix gives way, with all its aliases\n",
+        "",
+    ),
+    _defect(
+        "move leaves the source keyed",
+        "impl.publish",
+        "    src._digest = None\n",
+        "",
+    ),
+    _defect(
+        "move forgets the aliases",
+        "impl.publish",
+        "        pool._aliases[dst] = aliases",
+        "        pass",
+    ),
+    _defect(
+        "evict moves the block to the back of the queue",
+        "impl.publish",
+        "    evicted = [pool.blocks[block_id] for block_id in ids if drop_keys(pool, pool.blocks[block_id])]\n",
+        "    evicted = [pool.blocks[block_id] for block_id in ids if drop_keys(pool, pool.blocks[block_id])]\n"
+        "    for block in evicted:\n"
+        "        if block.ref_cnt == 0:\n"
+        "            pool.free_block_queue.remove(block)\n"
+        "            pool.free_block_queue.append(block)\n",
+    ),
+    _defect(
+        "evict accepts block -1",
+        "impl.publish",
+        "        if not is_count(block_id) or block_id >= pool.num_gpu_blocks:",
+        "        if block_id >= pool.num_gpu_blocks:",
+    ),
+    _defect(
+        "evict drops keys before it meets an unknown block",
+        "impl.publish",
+        "        if not is_count(block_id) or block_id >= pool.num_gpu_blocks:\n",
+        "        if is_count(block_id) and block_id < pool.num_gpu_blocks:\n"
+        "            drop_keys(pool, pool.blocks[block_id])\n"
+        "        else:\n",
+    ),
+    _defect(
+        "publishing stops half way and keeps what it did",
+        "impl.publish",
+        "            block._digest = None\n    return False",
+        "            pass\n    return True",
+    ),
+    _defect(
+        "a free block is published",
+        "impl.publish",
+        "            if block.ref_cnt == 0 or block._digest is not None or block.pool is not pool:",
+        "            if block._digest is not None or block.pool is not pool:",
+    ),
+    _defect(
+        "caching disabled does not stop publishing",
+        "impl.checks",
+        "    if not pool.enable_caching:",
+        "    if not pool.enable_caching and call != 'cache_partial_block':",
+    ),
+    _defect(
+        "a block answers for two contents",
+        "impl.publish",
+        "    if not replace and block._digest is not None and block._num_tokens == num_tokens:",
+        "    if False:",
+    ),
+    _defect(
+        "a shorter prefix replaces a longer one",
+        "impl.publish",
+        "    if replace or block._digest is None or block._num_tokens < num_tokens:",
+        "    if True:",
+    ),
+    _defect(
+        "coverage is counted in blocks",
+        "impl.publish",
+        "        set_primary(pool, block, digest, group_id, (j + 1) * block_size)",
+        "        set_primary(pool, block, digest, group_id, j + 1)",
+    ),
+    _defect(
+        "second copy is lost with the first",
+        "impl.hash_index",
+        "            group[digest], _ = copies.popitem(last=False)",
+        "            del group[digest]",
+    ),
+    _defect(
+        "a hit in some groups is a hit",
+        "impl.pool",
+        "            if block is None:\n                return None\n",
+        "            if block is None:\n                continue\n",
+    ),
+    _defect(
+        "reset while a block is held",
+        "impl.pool",
+        "        if self.free_block_queue.num_free_blocks != self.num_gpu_blocks - 1:",
+        "        if self.free_block_queue.num_free_blocks == 0:",
+    ),
+    _defect(
+        "reset leaves the blocks keyed",
+        "impl.pool",
+        "        for block in self.cached_block_hash_to_block.all_blocks():\n            block._digest = None\n",
+        "",
+    ),
+)
+
+_EVENTS = (
+    _defect(
+        "removed event is missing",
+        "impl.publish",
+        "        if pool.enable_kv_cache_events:\n            pool.kv_event_queue.append(BlockRemoved",
+        "        if False:\n            pool.kv_event_queue.append(BlockRemoved",
+    ),
+    _defect(
+        "removed event only with the last copy",
+        "impl.publish",
+        "        if pool.enable_kv_cache_events:\n            pool.kv_event_queue.append(BlockRemoved",
+        "        if pool.enable_kv_cache_events and (digest, group_id) not in index:\n"
+        "            pool.kv_event_queue.append(BlockRemoved",
+    ),
+    _defect(
+        "stored event names a parent that nobody knows",
+        "impl.events",
+        "            event.parent_block_hash = None\n",
+        "            pass\n",
+    ),
+    _defect(
+        "reset is not reported",
+        "impl.pool",
+        "            self.kv_event_queue.append(AllBlocksCleared(self.medium))",
+        "            pass",
+    ),
+    _defect(
+        "taken events are kept",
+        "impl.pool",
+        "        taken, self.kv_event_queue = self.kv_event_queue, []",
+        "        taken = list(self.kv_event_queue)",
+    ),
+)
+
+_DIGESTS = (
+    _defect(
+        "digest ignores the prefix before",
+        "impl.hashing",
+        'if parent is None else _sized(b"child", parent)',
+        "if True else b''",
+    ),
+    _defect("digest ignores the extras", "impl.hashing", "    for extra in extra_keys:", "    for extra in ():"),
+    _defect(
+        "a salt passes for an adapter",
+        "impl.request",
+        'extras.append(("salt", self.cache_salt))',
+        'extras.append(("adapter", self.cache_salt, 1))',
+    ),
+    _defect(
+        "digest ignores where an item stands",
+        "impl.request",
+        '                extras.append(("item", item.identifier, item.offset, min(item_end, end)))',
+        '                extras.append(("item", item.identifier))',
+    ),
+)
+
+_SPEC = (
+    _defect(
+        "spec: the null block is free at first",
+        "spec.pool",
+        "    blocks = [BlockId(block) for block in range(1, size)]",
+        "    blocks = [BlockId(block) for block in range(size)]",
+    ),
+    _defect(
+        "spec: a touched block stays queued",
+        "spec.lending",
+        "            queue=tuple([block for block in pool.queue if block not in revived]) if revived else pool.queue,",
+        "            queue=pool.queue,",
+    ),
+    _defect(
+        "spec: a touched block takes one reference however often it is named",
+        "spec.lending",
+        "{block: pool.refs[block] + count for block, count in gained.items()}",
+        "{block: pool.refs[block] + 1 for block, count in gained.items()}",
+    ),
+    _defect(
+        "spec: keys survive re-allocation",
+        "spec.lending",
+        "        pool = drop_keys(pool, answer.blocks)\n",
+        "",
+    ),
+    _defect(
+        "spec: a negative count is accepted",
+        "spec.lending",
+        "            (Reason.BAD_COUNT, self.count < 0),",
+        "            (Reason.BAD_COUNT, False),",
+    ),
+    _defect(
+        "spec: one reference too many may be freed",
+        "spec.actions",
+        "    return any(count > pool.refs[block] for",
+        "    return any(count > pool.refs[block] + 1 for",
+    ),
+    _defect(
+        "spec: freed blocks are queued in reverse",
+        "spec.lending",
+        "        return replace(pool, queue=(*worthless, *pool.queue, *worth_keeping))",
+        "        return replace(pool, queue=(*reversed(worthless), *pool.queue, *worth_keeping))",
+    ),
+    _defect(
+        "spec: a freed block is queued in the middle",
+        "spec.lending",
+        "        return replace(pool, queue=(*worthless, *pool.queue, *worth_keeping))",
+        "        return replace(pool, queue=(*pool.queue[:1], *worthless, *worth_keeping, *pool.queue[1:]))",
+    ),
+    _defect(
+        "spec: an unpinned block goes to the front",
+        "spec.lending",
+        "        return replace(pool, queue=(*pool.queue, *freed), watchers",
+        "        return replace(pool, queue=(*freed, *pool.queue), watchers",
+    ),
+    _defect(
+        "spec: the second watcher replaces the first",
+        "spec.lending",
+        "{block: pool.watchers.get(block, nobody) | {self.watcher} for block in self.blocks}",
+        "{block: nobody | {self.watcher} for block in self.blocks}",
+    ),
+    _defect(
+        "spec: cancelling one watch cancels all",
+        "spec.lending",
+        "        rest = pool.watchers[self.block] - {self.watcher}",
+        "        rest = frozenset[Watcher]()",
+    ),
+    _defect(
+        "spec: a watched block is writable",
+        "spec.pool",
+        "block not in self.primary and block not in self.watchers",
+        "block not in self.primary",
+    ),
+    _defect(
+        "spec: promotion keeps the partial key",
+        "spec.publishing",
+        "        pool = drop_keys(pool, chosen.values())\n",
+        "",
+    ),
+    _defect(
+        "spec: a longer prefix becomes an alias",
+        "spec.publishing",
+        "        if self.replace_existing or not covers(pool, self.block, self.num_tokens):",
+        "        if self.replace_existing or self.block not in pool.primary:",
+    ),
+    _defect(
+        "spec: two contents of one length",
+        "spec.publishing",
+        "            (Reason.DIFFERENT_CONTENT, clashes and self.key not in pool.keys_of(self.block)),",
+        "            (Reason.DIFFERENT_CONTENT, False),",
+    ),
+    _defect(
+        "spec: an event names an unknown parent",
+        "spec.publishing",
+        "    return key if key in pool.index else None",
+        "    return key if tokens else None",
+    ),
+    _defect(
+        "spec: a move sends events",
+        "spec.forgetting",
+        "        silent = replace(drop_keys(pool, [self.source]), outbox=pool.outbox)",
+        "        silent = drop_keys(pool, [self.source])",
+    ),
+    _defect(
+        "spec: a removal is reported with the last copy only",
+        "spec.actions",
+        "    return report(pool, [Removed(key) for _, key in lost])",
+        "    return report(pool, [Removed(key) for _, key in lost if key not in index])",
+    ),
+    _defect(
+        "spec: a reset tells nobody",
+        "spec.forgetting",
+        "        return (ResetDone(True, pool.told_about(pool.watchers)),)",
+        "        return (ResetDone(True, frozenset()),)",
+    ),
+    _defect(
+        "spec: a refused call turns the queue",
+        "spec.actions",
+        "        yield Step(pool, action, refused, None, pool)",
+        "        yield Step(pool, action, refused, None, replace(pool, queue=pool.queue[::-1]))",
+    ),
+    _defect(
+        "spec: a question ages the cache",
+        "spec.queries",
+        "    def effect(self, pool: Pool, answer: object) -> Pool:\n        return pool",
+        "    def effect(self, pool: Pool, answer: object) -> Pool:\n"
+        "        return replace(pool, queue=pool.queue[1:] + pool.queue[:1])",
+    ),
+    _defect(
+        "spec: nothing is ever shared",
+        "spec.lending",
+        "            (Reason.UNKNOWN_BLOCK, any_unknown(pool, self.blocks)),\n        )\n\n"
+        "    def answers(self, pool: Pool) -> Iterable[None]:\n        return (None,)\n\n"
+        "    def effect(self, pool: Pool, answer: None) -> Pool:\n        gained",
+        "            (Reason.UNKNOWN_BLOCK, any(pool.is_held(block) for block in self.blocks)),\n        )\n\n"
+        "    def answers(self, pool: Pool) -> Iterable[None]:\n        return (None,)\n\n"
+        "    def effect(self, pool: Pool, answer: None) -> Pool:\n        gained",
+    ),
+)
+
+DEFECTS: tuple[Defect, ...] = (*_QUEUE, *_REFERENCES, *_WATCHERS, *_KEYS, *_EVENTS, *_DIGESTS, *_SPEC)
+"""All of them; names are unique."""

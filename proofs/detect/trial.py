@@ -1,0 +1,42 @@
+"""One trial: the gates of `check`, run on a copy of the source with one defect in it, until one of them fails.
+
+Run as `python -m proofs.detect.trial NAME`, in a process of its own, since the defect is put in at import. Prints one
+line of JSON. The gates, in order: `explore` (the spec against its claims), `refine` (`impl` against the spec, every
+call of small scopes), `digest` (keys), `sample` (long runs).
+"""
+
+import json
+import sys
+from time import perf_counter
+from typing import Any
+
+from proofs.detect.defects import DEFECTS, Defect
+from proofs.detect.loader import install
+
+
+def run_trial(defect: Defect) -> dict[str, Any]:
+    """Which gate catches the defect, by which claim, in how many calls; `gate` is None if none does."""
+    started = perf_counter()
+    install(defect)
+    # Imported only now: these modules import the defective one.
+    from proofs.detect.gates import GATES
+
+    for gate, run in GATES.items():
+        try:
+            caught = run(defect.of_spec)
+        except Exception as error:  # noqa: BLE001  a gate that dies has noticed something, but says so plainly
+            caught = {"claim": "the gate itself fails", "calls": None, "words": f"{type(error).__name__}: {error}"}
+        if caught is not None:
+            return {"defect": defect.name, "gate": gate, "seconds": perf_counter() - started, **caught}
+    return {"defect": defect.name, "gate": None, "seconds": perf_counter() - started}
+
+
+def main() -> None:
+    """Run the trial named on the command line."""
+    name = sys.argv[1]
+    defect = next(defect for defect in DEFECTS if defect.name == name)
+    print(json.dumps(run_trial(defect)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The concrete key against the abstract one: digests are equal exactly when the prefixes are.
+
+The abstract key is the prefix itself, so the spec can never confuse two. `impl` uses SHA-256 chains; here pairs of
+prefixes that differ in one place (a token, its position, the kind, value or position of an extra) are drawn, and their
+digests compared at every hash unit.
+"""
+
+from dataclasses import dataclass, replace
+
+from hypothesis import HealthCheck, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.reporting import with_reporter
+
+from proofs.refine.naming import request_for
+from spec import Extra, Prefix
+
+SEPARATES = "digests_are_equal_exactly_when_prefixes_are"
+
+_VALUES = st.sampled_from(["", "a", "b", "ab", "0"])
+_TOKENS = st.integers(0, 3) | st.integers(-(2**70), 2**70)
+
+
+@dataclass
+class Pairs:
+    """What was compared, and the first pair that was confused or torn apart."""
+
+    compared: int = 0
+    unequal: int = 0
+    failure: str | None = None
+
+
+@st.composite
+def _extras(draw: st.DrawFn) -> tuple[Extra, ...]:
+    found = [Extra(kind, draw(_VALUES)) for kind in ("adapter", "salt") if draw(st.booleans())]
+    places = draw(st.lists(st.integers(0, 5), max_size=2, unique=True))
+    return tuple(sorted((*found, *(Extra("item", draw(_VALUES), at=place) for place in places))))
+
+
+_PREFIXES = st.builds(Prefix, st.lists(_TOKENS, max_size=6).map(tuple), _extras())
+
+
+@st.composite
+def _pairs(draw: st.DrawFn) -> tuple[Prefix, Prefix, int]:
+    """Two prefixes, mostly alike, and a hash unit."""
+    one = draw(_PREFIXES)
+    tokens, extras = list(one.tokens), one.extras
+    match draw(st.integers(0, 5)):
+        case 0 if tokens:
+            tokens[draw(st.integers(0, len(tokens) - 1))] = draw(_TOKENS)
+        case 1:
+            tokens = draw(st.permutations(tokens))
+        case 2:
+            extras = draw(_extras())
+        case 3 if extras:
+            place = draw(st.integers(0, len(extras) - 1))
+            moved = (
+                replace(extras[place], at=draw(st.integers(0, 5))) if extras[place].kind == "item" else extras[place]
+            )
+            extras = tuple(sorted((*extras[:place], moved, *extras[place + 1 :])))
+        case 4:
+            return one, draw(_PREFIXES), draw(st.integers(1, 3))
+    return one, Prefix(tuple(tokens), extras), draw(st.integers(1, 3))
+
+
+def compare_digests(examples: int, chosen_seed: int | None = None) -> Pairs:
+    """Compare the digests of many pairs of prefixes."""
+    pairs = Pairs()
+
+    @settings(
+        max_examples=examples,
+        derandomize=chosen_seed is None,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        verbosity=Verbosity.quiet,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(_pairs())
+    def compare(drawn: tuple[Prefix, Prefix, int]) -> None:
+        one, other, unit = drawn
+        digests = [request_for(prefix, unit).block_hashes for prefix in (one, other)]
+        for place, (first, second) in enumerate(zip(*digests, strict=False), 1):
+            same = one.first(place * unit) == other.first(place * unit)
+            pairs.compared += 1
+            pairs.unequal += not same
+            if (first == second) is not same:
+                verb = "confused" if first == second else "torn apart"
+                pairs.failure = f"{verb}, unit {unit}: {one.first(place * unit)} and {other.first(place * unit)}"
+                raise AssertionError(pairs.failure)
+
+    try:
+        with with_reporter(lambda _: None):
+            (compare if chosen_seed is None else seed(chosen_seed)(compare))()
+    except AssertionError:
+        if pairs.failure is None:
+            raise
+    return pairs

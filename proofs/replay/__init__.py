@@ -1,0 +1,35 @@
+"""Replaying request traces: a small serving engine drives the pool of `impl`, and the spec takes every call with it.
+
+    trace.py        one request of a trace, and its prompt as block identities
+    reader.py       trace files, each line checked
+    synthetic.py    a built-in workload, made from a seed
+    calls.py        the calls of an engine on the pool, counted and timed
+    lockstep.py     the same calls, each also taken and judged by the spec
+    bookkeeping.py  digests and the keys they stand for, no longer than needed
+    words.py        differences between large states in few words
+    engine.py       admission, decoding, preemption
+    report.py       what came of it
+    run.py          all of it together
+
+The model is scaled: *one token of the model is one block of the trace*. A prompt of n full blocks is a prefix of n
+tokens, each the identity of one block, and pool and spec both work with hash unit 1 and block size 1. The pool still
+computes real SHA-256 chains over these tokens, only shorter ones, and the spec need not carry 512 tokens a block.
+"""
+
+from proofs.replay.reader import TraceError, requests_from_file
+from proofs.replay.report import Mismatch, ReplayReport
+from proofs.replay.run import replay
+from proofs.replay.synthetic import synthetic_requests
+from proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
+
+__all__ = [
+    "TRACE_BLOCK",
+    "Mismatch",
+    "ReplayReport",
+    "TraceError",
+    "TraceRequest",
+    "check_block_size",
+    "replay",
+    "requests_from_file",
+    "synthetic_requests",
+]

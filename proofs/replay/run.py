@@ -1,0 +1,79 @@
+"""One replay from the first request to the report."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from proofs.refine.lockstep import MismatchError
+from proofs.replay.calls import Calls
+from proofs.replay.engine import Engine
+from proofs.replay.lockstep import LockstepCalls
+from proofs.replay.report import Mismatch, ReplayReport
+from proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
+
+
+def replay(
+    requests: Sequence[TraceRequest],
+    *,
+    blocks: int,
+    block_size: int = TRACE_BLOCK,
+    concurrency: int = 64,
+    lockstep: bool = True,
+    full_every: int = 2000,
+    events: bool | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ReplayReport:
+    """Serve all requests with one pool, and judge every call by the spec unless `lockstep` is off.
+
+    `blocks` can be lent, the null block comes on top. `progress(done, total)` is called for each request done. A
+    KeyboardInterrupt ends the replay early: the report then says `interrupted`.
+
+    `events` are on with lockstep, to be compared, and off without, unless it says otherwise. A pool that reports no
+    events takes short cuts, in get_new_blocks for one. So lockstep with events=False is another test: of the code that
+    is timed.
+
+    Raises: ValueError for arguments that no replay can have.
+    """
+    check_block_size(block_size)
+    for name, value in (("blocks", blocks), ("concurrency", concurrency), ("full_every", full_every)):
+        if value < 1:
+            raise ValueError(f"{name} is {value}; at least 1 is needed")
+    events = lockstep if events is None else events
+    calls = LockstepCalls(blocks, events, full_every) if lockstep else Calls(blocks, events)
+    engine = Engine(calls, blocks, block_size, concurrency, _reporter(len(requests), progress))
+    mismatch, leaked, interrupted = None, None, False
+    try:
+        engine.serve(requests)
+        calls.conclude()
+        leaked = blocks - calls.pool.get_num_free_blocks()
+    except MismatchError as error:
+        mismatch = Mismatch(calls.number, calls.describe(), str(error))
+    except KeyboardInterrupt:
+        interrupted = True
+    return ReplayReport(
+        blocks=blocks,
+        block_size=block_size,
+        concurrency=concurrency,
+        lockstep=lockstep,
+        events=events,
+        requests=len(requests),
+        **asdict(engine.tally),
+        calls_by_method=dict(sorted(calls.by_method.items())),
+        seconds=calls.seconds,
+        full_comparisons=calls.full_comparisons,
+        leaked_blocks=leaked,
+        mismatch=mismatch,
+        interrupted=interrupted,
+    )
+
+
+def _reporter(total: int, progress: Callable[[int, int], None] | None) -> Callable[[], None]:
+    """What the engine calls for each request that is done."""
+    done = 0
+
+    def one_more() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
+    return one_more
