@@ -21,7 +21,7 @@ from .checks import (
     unit_size,
 )
 from .errors import AlreadyCached, BadRange, DifferentContent, NotHeld, NullBlock, RepeatedBlock, UnknownBlock
-from .events import BlockRemoved, send, stored_events
+from .events import BlockRemoved, BlockStored, send, stored_events
 from .hashing import make_block_hash_with_group_id
 from .request import CacheRequest
 
@@ -75,7 +75,7 @@ def cache_unkeyed(
     coverages = pool._coverages.get(block_size)
     if group is None or coverages is None or len(coverages) < end:
         return False
-    events = []
+    events: list[BlockStored] = []
     if pool.enable_kv_cache_events:
         events = stored_events(pool, "cache_full_blocks", request, range(first, end), block_size, group_id)
     units = block_size // pool.hash_block_size
@@ -85,6 +85,7 @@ def cache_unkeyed(
     else:
         digests = hashes[(first + 1) * units - 1 : end * units : units]
         rows = zip(blocks[first:end], digests, coverages[first:end])  # noqa: B905  (a keyword costs more than a block)
+    regular = False
     try:
         for block, digest, num_tokens in rows:
             if block.ref_cnt == 0 or block._digest is not None or block.pool is not pool:
@@ -97,17 +98,30 @@ def cache_unkeyed(
             block._group = group_id
             block._num_tokens = num_tokens
         else:
-            if events:
-                send(pool, events)
-            return True
+            regular = True
     except (AttributeError, TypeError):
         pass  # not a block, or not a digest
-    for j in range(first, end - len(list(rows)) - 1):
+    if regular:
+        send(pool, events)
+    else:
+        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, group_id)
+    return regular
+
+
+def withdraw(
+    pool: BlockPool,
+    request: CacheRequest,
+    blocks: Sequence[KVCacheBlock],
+    positions: Iterable[int],
+    units: int,
+    group_id: int,
+) -> None:
+    """Undo what `cache_unkeyed` did at `positions`."""
+    for j in positions:
         block = blocks[j]
         if block is not pool.null_block:
-            index.remove(hashes[(j + 1) * units - 1], group_id, block)
+            pool.cached_block_hash_to_block.remove(request.block_hashes[(j + 1) * units - 1], group_id, block)
             block._digest = None
-    return False
 
 
 def cache_full(

@@ -42,11 +42,15 @@ class Counterexample:
     words: str  # what went wrong at the last call
 
     def story(self) -> str:
+        """What is broken, and the steps that break it."""
+        head = f"{self.claim} is broken after {len(self.calls)} calls: {self.sentence}"
+        return f"{head}\n\n{self.steps()}\n\n  {self.words}"
+
+    def steps(self) -> str:
         """The trace with what each call changed, as the spec sees it."""
         first = self.first
         options = f"unit {first.unit}, caching {_on(first.caching)}, events {_on(first.reporting)}"
-        lines = [f"{self.claim} is broken after {len(self.calls)} calls: {self.sentence}", ""]
-        lines.append(f"  a new pool of {first.size} blocks, {options}; queue {show(first.queue)}")
+        lines = [f"  a new pool of {first.size} blocks, {options}; queue {show(first.queue)}"]
         walked = walk(first, self.calls)
         for number, line in enumerate(self.calls, 1):
             lines.append(f"  {number}. {call(line.action)}")
@@ -58,7 +62,7 @@ class Counterexample:
             lines += [f"       {line}" for line in _told_of(step)]
             if line.nested:
                 lines.append("     the next call comes from inside the watcher:")
-        return "\n".join([*lines, "", f"  {self.words}"])
+        return "\n".join(lines)
 
     def pytest_source(self) -> str:
         """A test that fails as long as the claim is broken."""

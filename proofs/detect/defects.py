@@ -26,7 +26,7 @@ class Defect:
     @property
     def of_spec(self) -> bool:
         """Is the spec made wrong (or the implementation)?"""
-        return self.edits[0].module.startswith("spec")
+        return not self.edits or self.edits[0].module.startswith("spec")
 
 
 def _defect(name: str, module: str, right: str, wrong: str, *more: Edit) -> Defect:
@@ -530,3 +530,18 @@ _SPEC = (
 
 DEFECTS: tuple[Defect, ...] = (*_QUEUE, *_REFERENCES, *_WATCHERS, *_KEYS, *_EVENTS, *_DIGESTS, *_SPEC)
 """All of them; names are unique."""
+
+CANARIES: tuple[str, ...] = (
+    "popped blocks keep a link",
+    "double free in one call is accepted",
+    "refused touch keeps the references before the wrong block",
+    "watcher stays after it was told",
+    "promotion keeps the partial key",
+    "removed event only with the last copy",
+    "digest ignores the extras",
+    "key survives re-allocation on the short cut",
+    "spec: a touched block stays queued",
+    "spec: a freed block is queued in the middle",
+    "spec: a refused call turns the queue",
+)
+"""A few of each kind, quick to catch, that `check` tries in every run; `detect` tries all."""

@@ -1,6 +1,6 @@
 """One trial: the gates of `check`, run on a copy of the source with one defect in it, until one of them fails.
 
-Run as `python -m proofs.detect.trial NAME`, in a process of its own, since the defect is put in at import. Prints one
+Run as `python -m proofs.detect.trial [NAME]`, in a process of its own, since the defect is put in at import. Prints one
 line of JSON. The gates, in order: `explore` (the spec against its claims), `refine` (`impl` against the spec, every
 call of small scopes), `digest` (keys), `sample` (long runs).
 """
@@ -21,20 +21,22 @@ def run_trial(defect: Defect) -> dict[str, Any]:
     # Imported only now: these modules import the defective one.
     from proofs.detect.gates import GATES
 
+    outcome: dict[str, Any] = {"defect": defect.name, "gates": len(GATES), "gate": None}
     for gate, run in GATES.items():
         try:
             caught = run(defect.of_spec)
         except Exception as error:  # noqa: BLE001  a gate that dies has noticed something, but says so plainly
             caught = {"claim": "the gate itself fails", "calls": None, "words": f"{type(error).__name__}: {error}"}
         if caught is not None:
-            return {"defect": defect.name, "gate": gate, "seconds": perf_counter() - started, **caught}
-    return {"defect": defect.name, "gate": None, "seconds": perf_counter() - started}
+            outcome |= {"gate": gate, **caught}
+            break
+    return outcome | {"seconds": perf_counter() - started}
 
 
 def main() -> None:
-    """Run the trial named on the command line."""
-    name = sys.argv[1]
-    defect = next(defect for defect in DEFECTS if defect.name == name)
+    """Run the trial named on the command line; without a name, one without a defect."""
+    nothing = Defect("nothing", ())
+    defect = next(defect for defect in DEFECTS if defect.name == sys.argv[1]) if sys.argv[1:] else nothing
     print(json.dumps(run_trial(defect)))
 
 

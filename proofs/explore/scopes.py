@@ -121,6 +121,17 @@ def _renaming(scope: Scope, order: tuple[Prefix, ...], groups: dict[GroupId, Gro
     return renamed
 
 
+def narrowed(parts: tuple[Scope, ...], **changes: int | None) -> tuple[Scope, ...]:
+    """The parts with these fields changed, where a value is given. Raises ScopeTooLargeError."""
+    wanted: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+    if not wanted:
+        return parts
+    changed = tuple(replace(part, **wanted, expected=None) for part in parts)
+    for part in changed:
+        part.check_size()
+    return changed
+
+
 def vocabulary(scope: Scope) -> tuple[Action[Any], ...]:
     """Every call tried from every state, right and wrong ones."""
     scope.check_size()

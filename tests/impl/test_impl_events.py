@@ -50,6 +50,16 @@ def test_gaps_split_the_event_and_unknown_parents_are_not_named(pool: BlockPool,
     assert pool.take_events() == [stored(request_a, 2, 3, h[1])]
 
 
+def test_null_blocks_split_the_event(pool: BlockPool, request_a: Request) -> None:
+    h = request_a.block_hashes
+    a, b = pool.get_new_blocks(2)
+    for _ in range(2):  # the second time the shortcut is prepared
+        pool.cache_full_blocks(request_a, [a, pool.null_block, b], 0, 3, 2, 0)
+        assert pool.take_events() == [stored(request_a, 0, 1, None), stored(request_a, 2, 3, None)]
+        pool.evict_blocks({1, 2})
+        assert sorted(pool.take_events(), key=repr) == sorted(removed(h[0], h[2]), key=repr)
+
+
 def test_a_parent_counts_in_its_own_group_only(pool: BlockPool, request_a: Request) -> None:
     a, b = pool.get_new_blocks(2)
     pool.cache_full_blocks(request_a, [a], 0, 1, 2, 0)

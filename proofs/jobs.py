@@ -1,0 +1,174 @@
+"""The parts of the main job that are not searches. Each runs in a process of its own and answers obligations."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_all_start_methods, get_context
+from signal import SIG_IGN, SIGINT, signal
+from time import perf_counter
+from typing import Any
+
+from proofs.counterexample import Counterexample
+from proofs.decide import SENTENCES
+from proofs.refine.digests import SEPARATES, compare_digests
+from proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
+from proofs.refine.machine import PoolMachine, Run, sample
+from proofs.replay import replay, synthetic_requests
+from proofs.verdicts import Figures, Obligation, Verdict
+
+CLAIMS_HOLD = "every_claim_holds_in_long_runs"
+CONTRACTS_HOLD = "every_contract_holds_in_long_runs"
+SERVES = "a_served_workload_stays_in_lockstep"
+CATCHES = "catches"
+SILENT = "no_gate_fires_without_a_defect"
+
+Job = Callable[[], list[Obligation]]
+
+
+def run_jobs(jobs: Sequence[Job], workers: int) -> Iterator[list[Obligation]]:
+    """Run the jobs, some at a time; their obligations in the order of the jobs."""
+    methods = get_all_start_methods()
+    context = get_context("forkserver" if "forkserver" in methods else "spawn")
+    with ProcessPoolExecutor(workers, context, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
+        futures = [pool.submit(job) for job in jobs]
+        try:
+            for future in futures:
+                yield future.result()
+        except (KeyboardInterrupt, GeneratorExit):
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def new_pools() -> list[Obligation]:
+    """Does `impl` begin where the spec begins?"""
+    started = perf_counter()
+    try:
+        compared = check_new_pools()
+    except MismatchError as mismatch:
+        return [Obligation(STARTS, "refine", "9 blocks", Verdict.REFUTED, {}, perf_counter() - started, str(mismatch))]
+    return [Obligation(STARTS, "refine", "9 blocks", Verdict.HOLDS, {"pools": compared}, perf_counter() - started)]
+
+
+def long_runs(runs: int, calls: int, seed: int | None) -> list[Obligation]:
+    """`impl` against the spec, and the spec against its claims, on pools of up to 64 blocks."""
+    started = perf_counter()
+    run = sample(runs, calls, seed)
+    seconds = perf_counter() - started
+    figures: Figures = {"runs": run.runs, "calls": run.steps, "refused": run.refused}
+    scope = f"{PoolMachine.most_blocks} blocks"
+    decided = []
+    for claim in (REFINES, CLAIMS_HOLD):
+        broken = run.failure is not None and (run.failure.claim == REFINES) == (claim == REFINES)
+        if broken:
+            example = _example(run)
+            decided.append(
+                Obligation(claim, "sample", scope, Verdict.REFUTED, figures, seconds, example.words, example)
+            )
+        else:
+            # A failure of the other claim ended the runs early; this one was then not looked at to the end.
+            verdict = Verdict.HOLDS if run.failure is None else Verdict.INCONCLUSIVE
+            words = "" if run.failure is None else f"the runs ended at a failure of {run.failure.claim}"
+            decided.append(Obligation(claim, "sample", scope, verdict, figures, seconds, words))
+    return decided
+
+
+def _example(run: Run) -> Counterexample:
+    failure = run.failure
+    assert failure is not None
+    sentence = SENTENCES.get(failure.claim, failure.claim)
+    return Counterexample(failure.claim, sentence, failure.first, failure.calls, failure.words)
+
+
+def contracts(runs: int, calls: int) -> list[Obligation]:
+    """The contracts of `impl` at their fullest, along runs of the machine; in a new process, since import decides."""
+    started = perf_counter()
+    ran = _module("proofs.refine.contracted", str(runs), str(calls), BLOCKPOOL_CONTRACTS="full")
+    seconds = perf_counter() - started
+    scope = f"{PoolMachine.most_blocks} blocks"
+    if ran.returncode:
+        words = ran.stderr.strip()[-500:]
+        return [Obligation(CONTRACTS_HOLD, "sample", scope, Verdict.REFUTED, {}, seconds, words)]
+    return [Obligation(CONTRACTS_HOLD, "sample", scope, Verdict.HOLDS, json.loads(ran.stdout), seconds)]
+
+
+def digests(examples: int, seed: int | None) -> list[Obligation]:
+    """SHA-256 chains against prefixes."""
+    started = perf_counter()
+    pairs = compare_digests(examples, seed)
+    figures: Figures = {"compared": pairs.compared, "unequal": pairs.unequal}
+    verdict = Verdict.HOLDS if pairs.failure is None else Verdict.REFUTED
+    return [
+        Obligation(SEPARATES, "sample", "6 tokens", verdict, figures, perf_counter() - started, pairs.failure or "")
+    ]
+
+
+def served(requests: int, blocks: int, seed: int) -> list[Obligation]:
+    """A serving engine on a synthetic workload, in lockstep, with events and without."""
+    decided = []
+    for events in (True, False):
+        started = perf_counter()
+        report = replay(synthetic_requests(requests, seed), blocks=blocks, events=events)
+        verdict = Verdict.HOLDS if report.verdict == "agreed" else Verdict.REFUTED
+        figures: Figures = {
+            "requests": report.requests,
+            "calls": report.calls,
+            "evictions": report.evictions,
+            "hit rate": f"{report.hit_rate:.0%}",
+        }
+        words = "" if report.mismatch is None else f"call {report.mismatch.call}, {report.mismatch.action}: "
+        words += "" if report.mismatch is None else report.mismatch.words
+        if report.leaked_blocks:
+            words = f"{report.leaked_blocks} blocks are still held at the end"
+        scope = f"{blocks} blocks, events {'on' if events else 'off'}"
+        decided.append(Obligation(SERVES, "replay", scope, verdict, figures, perf_counter() - started, words))
+    return decided
+
+
+def caught(name: str, timeout: float = 120.0) -> list[Obligation]:
+    """Is the seeded defect of this name caught?"""
+    ran = _module("proofs.detect.trial", name, timeout=timeout)
+    if ran.returncode:
+        words = ran.stderr.strip().rpartition("\n")[2]
+        return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.INCONCLUSIVE, {}, 0.0, words)]
+    trial: dict[str, Any] = json.loads(ran.stdout)
+    if trial["gate"] is None:
+        words = "no gate notices this defect"
+        return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.VACUOUS, {}, trial["seconds"], words)]
+    figures: Figures = {"gate": trial["gate"], "claim": trial["claim"]}
+    if trial["calls"] is not None:
+        figures["calls"] = trial["calls"]
+    return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.HOLDS, figures, trial["seconds"])]
+
+
+def silent() -> list[Obligation]:
+    """Do the gates keep quiet about the source as it is?"""
+    ran = _module("proofs.detect.trial", timeout=600.0)
+    if ran.returncode:
+        return [Obligation(SILENT, "detect", "2 blocks", Verdict.INCONCLUSIVE, {}, 0.0, ran.stderr.strip()[-500:])]
+    trial: dict[str, Any] = json.loads(ran.stdout)
+    figures: Figures = {"gates": trial["gates"]}
+    if trial["gate"] is None:
+        return [Obligation(SILENT, "detect", "2 blocks", Verdict.HOLDS, figures, trial["seconds"])]
+    words = f"gate {trial['gate']}: {trial['words']}"
+    return [Obligation(SILENT, "detect", "2 blocks", Verdict.REFUTED, figures, trial["seconds"], words)]
+
+
+def trials(names: Sequence[str]) -> list[Job]:
+    """A job for each of these defects."""
+    return [partial(caught, name) for name in names]
+
+
+def _module(
+    module: str, *arguments: str, timeout: float | None = None, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run a module in a new interpreter that ignores the current folder: it may hold a folder `spec` of its own."""
+    command = [sys.executable, "-P", "-m", module, *arguments]
+    variables = {**os.environ, **environment}
+    try:
+        return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", f"no end after {timeout} s")
