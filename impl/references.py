@@ -90,14 +90,14 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
             if block.pool is not pool:
                 break
             ref_cnt = block.ref_cnt
-            if ref_cnt == 1:
+            if ref_cnt > 1:
+                block.ref_cnt = ref_cnt - 1
+            elif ref_cnt:
                 block.ref_cnt = 0
                 if block._digest is None:
                     front.append(block)
                 else:
                     back.append(block)
-            elif ref_cnt > 1:
-                block.ref_cnt = ref_cnt - 1
             elif not block.is_null:
                 break
         else:

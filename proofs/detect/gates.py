@@ -17,11 +17,11 @@ from proofs.verdicts import Verdict
 
 Caught = dict[str, Any]
 
-SHALLOW = 2
+SHALLOW = 3
 """Most defects show within a few calls; all parts are searched to this depth before any is searched whole."""
 
-PARTS = tuple(replace(part, blocks=2, batch=2) for part in SCOPES["small"])
-"""The scope `small` with two blocks: the least that catches every defect that a search can catch."""
+PARTS = tuple(replace(part, blocks=3 if part.name == "quiet" else 2, batch=2) for part in SCOPES["small"])
+"""The scope `small` with two blocks, and three where there are no watchers: a small pool shows nearly everything."""
 
 
 def _explore(of_spec: bool) -> Caught | None:

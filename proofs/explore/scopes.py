@@ -174,8 +174,9 @@ def _publishing(scope: Scope) -> Iterator[Action[Any]]:
     size = scope.block_sizes[-1]
     for prefix, group in product(scope.prefixes, scope.groups):
         for tokens in range(scope.unit, len(prefix) + 1, scope.unit):
-            for block, again in product((NULL, *blocks, foreign), (False, True)):
+            for block, again in product(blocks, (False, True)):
                 yield CachePartialBlock(prefix, block, tokens, group, size, again)
+            yield from (CachePartialBlock(prefix, odd, tokens, group, size) for odd in (NULL, foreign))
         for tokens in (0, scope.unit - 1, len(prefix) + scope.unit):
             yield from (CachePartialBlock(prefix, block, tokens, group, size) for block in (NULL, blocks[0]))
         yield CachePartialBlock(prefix, blocks[0], scope.unit, group, 0)
@@ -210,7 +211,9 @@ def _forgetting(scope: Scope) -> Iterator[Action[Any]]:
         yield from (EvictBlocks(frozenset(chosen)) for chosen in combinations(blocks, length))
     yield from (EvictBlocks(frozenset(odd)) for odd in _odd_batches(scope))
     yield EvictBlocks(frozenset({BlockId(-1)}))
-    yield from (MoveBlockHashes(source, target) for source, target in product((NULL, *blocks, foreign), repeat=2))
+    yield from (MoveBlockHashes(source, target) for source, target in product(blocks, repeat=2))
+    for odd in (NULL, foreign):
+        yield from (MoveBlockHashes(odd, blocks[0]), MoveBlockHashes(blocks[0], odd))
     yield ResetPrefixCache()
 
 

@@ -89,6 +89,7 @@ class Expander:
         self.scope, self.follower, self.follow_claim = scope, follower, follow_claim
         self.calls = vocabulary(scope)
         self.symmetry = Symmetry(scope)
+        self.described: set[Canon] = set()
         self.known: set[Canon] = set()
         self.unseen = list(POSSIBILITIES)  # those this worker has not seen
 
@@ -160,6 +161,10 @@ class Expander:
             self._note(origin, pool, calls)
 
     def _note(self, origin: int, pool: Pool, calls: tuple[Call, ...]) -> None:
+        described = self.symmetry.described(pool)
+        if described in self.described:
+            return
+        self.described.add(described)
         canon = self.symmetry.canon(pool)
         if canon in self.known:
             return

@@ -29,6 +29,10 @@ class Symmetry:
             for order in permutations(watchers)
         ]
 
+    def described(self, pool: Pool) -> Canon:
+        """The state up to the names of its blocks only: cheap, and enough to see that it was seen before."""
+        return _description(pool, *self._renamings[0])
+
     def canon(self, pool: Pool) -> Canon:
         """The same for two states exactly if one is a renaming of the other."""
         if len(self._renamings) == 1 or not (pool.watchers or pool.index):

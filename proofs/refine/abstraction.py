@@ -67,15 +67,18 @@ def _primary(pool: BlockPool, names: Names) -> Mapping[BlockId, Primary]:
 
 def _index(pool: BlockPool, names: Names) -> Mapping[Key, frozenset[BlockId]]:
     index = pool.cached_block_hash_to_block
-    for key in index._later:
-        if key not in index:
-            raise BrokenPoolError("the index has a copy of a block under a key that it does not answer")
     found = {}
-    for digest, group in index:
-        blocks = index.blocks(digest, group)
-        if any(pool.blocks[block.block_id] is not block for block in blocks):
-            raise BrokenPoolError("the index answers a block of another pool")
-        found[names.key(digest, group)] = frozenset(BlockId(block.block_id) for block in blocks)
+    copies = 0
+    for group, entries in index._groups.items():
+        for digest, first in entries.items():
+            later = index._later.get((digest, group), ())
+            copies += bool(later)
+            blocks = (first, *later)
+            if any(pool.blocks[block.block_id] is not block for block in blocks):
+                raise BrokenPoolError("the index answers a block of another pool")
+            found[names.key(digest, group)] = frozenset([BlockId(block.block_id) for block in blocks])
+    if copies != len(index._later):
+        raise BrokenPoolError("the index has copies of a block under a key that it does not answer")
     return found
 
 

@@ -58,6 +58,10 @@ class Subject:
         self._bells: dict[Watcher, Bell] = {}
         self.pool = lift(state, names, self._bell)
 
+    def put_into(self, state: Pool) -> None:
+        """Put the same pool into another state of the same size and settings."""
+        lift(state, self.names, self._bell, self.pool)
+
     def state(self) -> Pool:
         """The state of the spec the pool is in now. Raises BrokenPoolError."""
         return abstract(self.pool, self.names)

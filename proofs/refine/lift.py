@@ -9,14 +9,21 @@ from typing import Any
 
 from impl.block import KVCacheBlock
 from impl.events import AllBlocksCleared, BlockRemoved, BlockStored, KVCacheEvent
+from impl.hash_index import HashIndex
 from impl.pool import BlockPool
 from proofs.refine.naming import Bell, Names
 from spec import Event, Key, Pool, Removed, Stored, Watcher
 
 
-def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell]) -> BlockPool:
-    """A pool in exactly this state; `bell` makes the callback of a watcher."""
-    pool = BlockPool(state.size, state.caching, state.unit, state.reporting)
+def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell], pool: BlockPool | None = None) -> BlockPool:
+    """A pool in exactly this state; `bell` makes the callback of a watcher.
+
+    A pool of the same size and settings can be given to be put into this state: making one takes longer than that.
+    """
+    if pool is None:
+        pool = BlockPool(state.size, state.caching, state.unit, state.reporting)
+    else:
+        _empty(pool)
     _link(pool, state)
     _warm_up(pool, names)
     for block, count in state.refs.items():
@@ -34,6 +41,14 @@ def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell]) -> BlockPoo
     pool.kv_event_queue.extend(_event(event, names) for event in state.outbox)
     pool._telling = state.telling
     return pool
+
+
+def _empty(pool: BlockPool) -> None:
+    """Take everything out that `lift` puts in."""
+    for block in pool.blocks:
+        block._digest = None
+    pool.cached_block_hash_to_block = HashIndex()
+    pool._aliases, pool._watchers, pool.kv_event_queue = {}, {}, []
 
 
 def _link(pool: BlockPool, state: Pool) -> None:

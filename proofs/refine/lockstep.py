@@ -70,26 +70,28 @@ def check_new_pools() -> int:
 class EdgeFollower:
     """Takes every call of a search on `impl`.
 
-    Each call starts from a pool lifted into the state of the search; one that the last call left unchanged, as seen
-    from the spec, is used again. If a call then fails that does not fail from a fresh pool, the report says so.
+    Each call starts from a pool that was put into the state of the search. If the last call left it in that state, as
+    seen from the spec, it stays as it is; should a call then fail that does not fail from a new pool, the report says
+    so.
     """
 
     def __init__(self, unit: int) -> None:
         self.unit = unit
-        self._names: Names | None = None
         self._subject: Subject | None = None
-        self._state: Pool | None = None
+        self._state: Pool | None = None  # the state the subject is known to be in
 
     def follow(self, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
         """What differs, or None."""
-        if self._names is None:
-            self._names = Names(self.unit)  # made here, since a worker process gets the follower by pickling
-        used = self._subject if pool is self._state else None
-        words = self._check(used or Subject(pool, self._names), pool, action, allowed)
-        if words is None or used is None:
-            return words
-        fresh = self._check(Subject(pool, self._names), pool, action, allowed)
-        return fresh or f"after calls that seemed to change nothing: {words}"
+        if self._subject is None:  # made here, since a worker process gets the follower by pickling
+            self._subject = Subject(pool, Names(self.unit))
+        elif pool is not self._state:
+            self._subject.put_into(pool)
+        words = self._check(self._subject, pool, action, allowed)
+        if words is None:
+            return None
+        names = self._subject.names
+        self._subject = None
+        return self._check(Subject(pool, names), pool, action, allowed) or f"after earlier calls only: {words}"
 
     def _check(self, subject: Subject, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
         self._state = None
@@ -98,7 +100,7 @@ class EdgeFollower:
         except MismatchError as mismatch:
             return str(mismatch)
         if after is pool:
-            self._state, self._subject = pool, subject
+            self._state = pool
         return None
 
 
