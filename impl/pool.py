@@ -233,18 +233,10 @@ class BlockPool:
                     self, request, blocks, num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id
                 )
         except (AttributeError, TypeError):
-            pass  # something was not of the declared type: the careful way says what
+            regular = False  # something was not of the declared type: the careful way says what
         if not regular:
-            publish.cache_full(
-                self,
-                request,
-                blocks,
-                num_cached_blocks,
-                num_full_blocks,
-                block_size,
-                kv_cache_group_id,
-                block_mask,
-            )
+            first, end = num_cached_blocks, num_full_blocks
+            publish.cache_full(self, request, blocks, first, end, block_size, kv_cache_group_id, block_mask)
 
     @remembers(contracts.free_count, "free")
     @promises(contracts.is_key_of_block, "the block carries the key that is returned")

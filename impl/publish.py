@@ -6,7 +6,7 @@ argument and build the events, then change the pool; nothing can fail in the sec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .block import KVCacheBlock
@@ -21,12 +21,15 @@ from .checks import (
     unit_size,
 )
 from .errors import AlreadyCached, BadRange, DifferentContent, NotHeld, NullBlock, RepeatedBlock, UnknownBlock
-from .events import BlockRemoved, BlockStored, send, stored_events
+from .events import BlockRemoved, send, stored_events
 from .hashing import make_block_hash_with_group_id
 from .request import CacheRequest
 
 if TYPE_CHECKING:
     from .pool import BlockPool
+
+
+FULL = "cache_full_blocks"
 
 
 def drop_keys(pool: BlockPool, block: KVCacheBlock) -> bool:
@@ -62,29 +65,19 @@ def cache_unkeyed(
     blocks: Sequence[KVCacheBlock],
     first: int,
     end: int,
-    block_size: int,
+    size: int,
     group_id: int,
 ) -> bool:
-    """Publish blocks[first:end], if each is held and unkeyed, or null. Else answer False, with nothing changed.
-
-    False also for what the careful way has to prepare once, the group's dict and the table of token counts, and for
-    null blocks in a range to be reported.
-    """
+    """Publish blocks[first:end], if each is held and unkeyed, or null. Else answer False, with nothing changed."""
     index = pool.cached_block_hash_to_block
-    group = index._groups.get(group_id)
-    coverages = pool._coverages.get(block_size)
-    if group is None or coverages is None or len(coverages) < end:
-        return False
-    events: list[BlockStored] = []
-    if pool.enable_kv_cache_events:
-        events = stored_events(pool, "cache_full_blocks", request, range(first, end), block_size, group_id)
-    units = block_size // pool.hash_block_size
-    hashes = request.block_hashes
-    if end - first == 1:  # a decode step: without slices
-        rows = iter(((blocks[first], hashes[end * units - 1], coverages[first]),))
-    else:
-        digests = hashes[(first + 1) * units - 1 : end * units : units]
-        rows = zip(blocks[first:end], digests, coverages[first:end])  # noqa: B905  (a keyword costs more than a block)
+    group, coverages = index._groups.get(group_id), pool._coverages.get(size, ())
+    if group is None or len(coverages) < end:
+        return False  # the careful way makes these tables on first use
+    events = (
+        stored_events(pool, FULL, request, range(first, end), size, group_id) if pool.enable_kv_cache_events else []
+    )
+    units = size // pool.hash_block_size
+    rows = rows_of(blocks, request.block_hashes, coverages, first, end, units)
     regular = False
     try:
         for block, digest, num_tokens in rows:
@@ -100,12 +93,22 @@ def cache_unkeyed(
         else:
             regular = True
     except (AttributeError, TypeError):
-        pass  # not a block, or not a digest
+        regular = False  # not a block, or not a digest
     if regular:
         send(pool, events)
     else:
         withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, group_id)
     return regular
+
+
+def rows_of(
+    blocks: Sequence[KVCacheBlock], hashes: Sequence[bytes], coverages: Sequence[int], first: int, end: int, units: int
+) -> Iterator[tuple[KVCacheBlock, bytes, int]]:
+    """Each block of the range with its digest and how many tokens that covers."""
+    if end - first == 1:  # a decode step: without slices
+        return iter(((blocks[first], hashes[end * units - 1], coverages[first]),))
+    digests = hashes[(first + 1) * units - 1 : end * units : units]
+    return zip(blocks[first:end], digests, coverages[first:end])  # noqa: B905  (a keyword costs more than a block)
 
 
 def withdraw(
@@ -135,7 +138,7 @@ def cache_full(
     mask: Sequence[bool] | None,
 ) -> None:
     """Publish blocks[first:end], except null and masked ones, each under the prefix that ends with it."""
-    call = "cache_full_blocks"
+    call = FULL
     not_while_telling(pool, call)
     caching_is_on(pool, call)
     units = unit_size(pool, call, block_size)

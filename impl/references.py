@@ -61,7 +61,7 @@ def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
         else:
             regular = True
     except AttributeError:
-        pass  # not a block
+        regular = False  # not a block
     if regular:
         if idle:
             pool.free_block_queue.remove_n(idle)
@@ -103,7 +103,7 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
         else:
             regular = True
     except AttributeError:
-        pass  # not a block
+        regular = False  # not a block
     if regular:
         if front:
             pool.free_block_queue.prepend_n(front)

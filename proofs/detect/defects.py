@@ -108,11 +108,12 @@ _REFERENCES = (
         "a block freed twice by two holders is refused",
         "impl.references",
         "    if occurrences > block.ref_cnt:",
-        "    if occurrences > 1:",
+        "    if occurrences > min(1, block.ref_cnt):",
         Edit(
             "impl.references",
-            "            elif ref_cnt > 1:",
-            "            elif ref_cnt > 1 and blocks.count(block) == 1:",
+            "            if ref_cnt > 1:\n                block.ref_cnt = ref_cnt - 1",
+            "            if ref_cnt > 1 and blocks.count(block) > 1:\n                break\n"
+            "            if ref_cnt > 1:\n                block.ref_cnt = ref_cnt - 1",
         ),
     ),
     _defect(
@@ -225,8 +226,8 @@ _KEYS = (
     _defect(
         "aliases survive their primary",
         "impl.publish",
-        "    block._digest = None\n    pool._aliases.pop(block, None)\n",
-        "    block._digest = None\n",
+        "        for alias, group_id in pool._aliases.pop(block, ()):",
+        "        for alias, group_id in ():",
     ),
     _defect(
         "promotion keeps the partial key",
@@ -273,8 +274,8 @@ _KEYS = (
     _defect(
         "publishing stops half way and keeps what it did",
         "impl.publish",
-        "            block._digest = None\n    return False",
-        "            pass\n    return True",
+        "        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, group_id)\n",
+        "        pass\n",
     ),
     _defect(
         "a free block is published",
@@ -336,15 +337,21 @@ _EVENTS = (
     _defect(
         "removed event is missing",
         "impl.publish",
-        "        if pool.enable_kv_cache_events:\n            pool.kv_event_queue.append(BlockRemoved",
-        "        if False:\n            pool.kv_event_queue.append(BlockRemoved",
+        "    if pool.enable_kv_cache_events:\n        pool.kv_event_queue.append(BlockRemoved",
+        "    if False:\n        pool.kv_event_queue.append(BlockRemoved",
     ),
     _defect(
         "removed event only with the last copy",
         "impl.publish",
-        "        if pool.enable_kv_cache_events:\n            pool.kv_event_queue.append(BlockRemoved",
-        "        if pool.enable_kv_cache_events and (digest, group_id) not in index:\n"
-        "            pool.kv_event_queue.append(BlockRemoved",
+        "    if pool.enable_kv_cache_events:\n        pool.kv_event_queue.append(BlockRemoved",
+        "    if pool.enable_kv_cache_events and (digest, group_id) not in pool.cached_block_hash_to_block:\n"
+        "        pool.kv_event_queue.append(BlockRemoved",
+    ),
+    _defect(
+        "a stored event is lost on the short cut",
+        "impl.publish",
+        "    if regular:\n        send(pool, events)\n",
+        "    if regular:\n        pass\n",
     ),
     _defect(
         "stored event names a parent that nobody knows",

@@ -41,25 +41,26 @@ _PREFIXES = st.builds(Prefix, st.lists(_TOKENS, max_size=6).map(tuple), _extras(
 
 @st.composite
 def _pairs(draw: st.DrawFn) -> tuple[Prefix, Prefix, int]:
-    """Two prefixes, mostly alike, and a hash unit."""
-    one = draw(_PREFIXES)
+    """Two prefixes that mostly differ in one place, and a hash unit."""
+    one, unit = draw(_PREFIXES), draw(st.integers(1, 3))
     tokens, extras = list(one.tokens), one.extras
-    match draw(st.integers(0, 5)):
-        case 0 if tokens:
+    match draw(st.sampled_from(["token", "order", "extras", "kind", "place", "other"])):
+        case "token" if tokens:
             tokens[draw(st.integers(0, len(tokens) - 1))] = draw(_TOKENS)
-        case 1:
+        case "order":
             tokens = draw(st.permutations(tokens))
-        case 2:
+        case "extras":
             extras = draw(_extras())
-        case 3 if extras:
-            place = draw(st.integers(0, len(extras) - 1))
-            moved = (
-                replace(extras[place], at=draw(st.integers(0, 5))) if extras[place].kind == "item" else extras[place]
-            )
-            extras = tuple(sorted((*extras[:place], moved, *extras[place + 1 :])))
-        case 4:
-            return one, draw(_PREFIXES), draw(st.integers(1, 3))
-    return one, Prefix(tuple(tokens), extras), draw(st.integers(1, 3))
+        case "kind":  # the same name, of an adapter here and a salt there
+            one = replace(one, extras=(Extra("adapter", draw(_VALUES)),))
+            extras = (replace(one.extras[0], kind="salt"),)
+        case "place":  # the same item at another place, often within the same hash unit
+            item = Extra("item", draw(_VALUES), draw(st.integers(0, 3)))
+            one = replace(one, extras=(item,))
+            extras = (replace(item, at=draw(st.integers(0, 3))),)
+        case "other":
+            return one, draw(_PREFIXES), unit
+    return one, Prefix(tuple(tokens), extras), unit
 
 
 def compare_digests(examples: int, chosen_seed: int | None = None) -> Pairs:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from proofs.refine.lockstep import MismatchError
 from proofs.replay.calls import Calls
@@ -25,30 +26,16 @@ def replay(
     """Serve all requests with one pool, and judge every call by the spec unless `lockstep` is off.
 
     `blocks` can be lent, the null block comes on top. `progress(done, total)` is called for each request done. A
-    KeyboardInterrupt ends the replay early: the report then says `interrupted`.
+    KeyboardInterrupt ends the replay early: the report then says `interrupted`. Raises ValueError for wrong arguments.
 
-    `events` are on with lockstep, to be compared, and off without, unless it says otherwise. A pool that reports no
-    events takes short cuts, in get_new_blocks for one. So lockstep with events=False is another test: of the code that
-    is timed.
-
-    Raises: ValueError for arguments that no replay can have.
+    `events` are on with lockstep and off without, unless said otherwise. A pool that reports no events takes short
+    cuts, so lockstep with events=False is another test: of the code that is timed.
     """
-    check_block_size(block_size)
-    for name, value in (("blocks", blocks), ("concurrency", concurrency), ("full_every", full_every)):
-        if value < 1:
-            raise ValueError(f"{name} is {value}; at least 1 is needed")
+    _check(block_size, blocks=blocks, concurrency=concurrency, full_every=full_every)
     events = lockstep if events is None else events
     calls = LockstepCalls(blocks, events, full_every) if lockstep else Calls(blocks, events)
     engine = Engine(calls, blocks, block_size, concurrency, _reporter(len(requests), progress))
-    mismatch, leaked, interrupted = None, None, False
-    try:
-        engine.serve(requests)
-        calls.conclude()
-        leaked = blocks - calls.pool.get_num_free_blocks()
-    except MismatchError as error:
-        mismatch = Mismatch(calls.number, calls.describe(), str(error))
-    except KeyboardInterrupt:
-        interrupted = True
+    ending = _serve(engine, calls, requests, blocks)
     return ReplayReport(
         blocks=blocks,
         block_size=block_size,
@@ -60,10 +47,30 @@ def replay(
         calls_by_method=dict(sorted(calls.by_method.items())),
         seconds=calls.seconds,
         full_comparisons=calls.full_comparisons,
-        leaked_blocks=leaked,
-        mismatch=mismatch,
-        interrupted=interrupted,
+        **ending,
     )
+
+
+def _serve(engine: Engine, calls: Calls, requests: Sequence[TraceRequest], blocks: int) -> dict[str, Any]:
+    """Serve to the end, or until something goes wrong: how it ended, as fields of the report."""
+    ending: dict[str, Any] = {"mismatch": None, "leaked_blocks": None, "interrupted": False}
+    try:
+        engine.serve(requests)
+        calls.conclude()
+        ending["leaked_blocks"] = blocks - calls.pool.get_num_free_blocks()
+    except MismatchError as error:
+        ending["mismatch"] = Mismatch(calls.number, calls.describe(), str(error))
+    except KeyboardInterrupt:
+        ending["interrupted"] = True
+    return ending
+
+
+def _check(block_size: int, **at_least_one: int) -> None:
+    """Raise ValueError for arguments that no replay can have."""
+    check_block_size(block_size)
+    for name, value in at_least_one.items():
+        if value < 1:
+            raise ValueError(f"{name} is {value}; at least 1 is needed")
 
 
 def _reporter(total: int, progress: Callable[[int, int], None] | None) -> Callable[[], None]:
