@@ -26,9 +26,9 @@ from proofs.console import (
     print_summary,
     save_counterexamples,
 )
-from proofs.decide import decide, search
+from proofs.decide import COUNTED, decide, search
 from proofs.detect.defects import CANARIES, DEFECTS
-from proofs.explain import explain_name, nearest
+from proofs.explain import explain_name, list_names, nearest
 from proofs.explore.scopes import SCOPES, Scope, ScopeTooLargeError, narrowed
 from proofs.explore.search import Exploration
 from proofs.replaying import print_report, read_requests, replay_obligation
@@ -159,7 +159,7 @@ def refine(
     with _interruptible(session), Progress() as progress:
         found = _explorations(parts, with_impl=True, workers=workers, memory=memory, progress=progress)
         decided = decide(scope, found, with_impl=True)
-        session.decide([obligation for obligation in decided if obligation.method == "refine"])
+        session.decide([one for one in decided if one.method == "refine" or one.name == COUNTED])
         work: list[jobs.Job] = [
             jobs.new_pools,
             partial(jobs.long_runs, runs, calls, seed),
@@ -192,11 +192,16 @@ def detect(
 
 @app.command()
 def explain(
-    name: Annotated[str, typer.Argument(help="A claim, an action, a reason to refuse, or another obligation.")],
+    name: Annotated[
+        str | None, typer.Argument(help="A claim, an action or a reason to refuse; all of them if none is named.")
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="List all claims as Markdown, as in the README.")
+    ] = False,
 ) -> None:
     """Say what a claim, action or refusal means, why it matters, and show a shortest trace where there is one."""
     try:
-        out.print(explain_name(name), markup=False)
+        out.print(list_names(markdown=markdown) if name is None else explain_name(name), markup=False)
     except KeyError as error:
         raise typer.BadParameter(str(error.args[0])) from error
 

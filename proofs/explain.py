@@ -9,7 +9,7 @@ from proofs.counterexample import Counterexample
 from proofs.decide import SENTENCES
 from proofs.explore.scopes import SCOPES
 from proofs.explore.search import explore
-from spec import ACTIONS, CLAIMS, INVARIANTS, POSSIBILITIES, Action, Claim, Possibility, Reason
+from spec import ACTIONS, CLAIMS, INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, Action, Claim, Possibility, Reason
 
 
 def explain_name(name: str) -> str:
@@ -27,6 +27,27 @@ def explain_name(name: str) -> str:
         return f"{name}\n\n{SENTENCES[name]}"
     known = [*claims, *actions, *reasons, *SENTENCES]
     raise KeyError(f"there is nothing called {name!r}. {nearest(name, known)}")
+
+
+def list_names(*, markdown: bool) -> str:
+    """Every claim by kind, with its sentence; then, unless it is for a document, actions and reasons to refuse."""
+    kinds: dict[str, tuple[Claim[Any], ...]] = {
+        "True at every moment": INVARIANTS,
+        "True of every step": STEP_PROPERTIES,
+        "Possible": POSSIBILITIES,
+    }
+    lines = []
+    for title, claims in kinds.items():
+        lines += [f"**{title}**" if markdown else title, ""]
+        for claim in claims:
+            place = f"{claim.judge.__module__.replace('.', '/')}.py"
+            name = f"[`{claim.name}`]({place})" if markdown else f"{claim.name}:"
+            lines.append(f"- {name} {claim.sentence}" if markdown else f"  {name} {claim.sentence}")
+        lines.append("")
+    if not markdown:
+        lines += ["Actions", "", f"  {', '.join(action.name for action in ACTIONS)}", ""]
+        lines += ["Reasons to refuse", "", f"  {', '.join(Reason)}"]
+    return "\n".join(lines).rstrip()
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

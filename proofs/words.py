@@ -26,7 +26,8 @@ def show(value: Any) -> str:
         case frozenset():
             return "{" + ", ".join(show(item) for item in sorted(value)) + "}"
         case tuple() if hasattr(value, "_fields"):
-            return ", ".join(f"{name}={show(item)}" for name, item in zip(value._fields, value, strict=True))
+            named = zip(value._fields, value, strict=True)
+            return ", ".join(f"{name}={show(item)}" for name, item in named if item != frozenset())
         case tuple() | list():
             return "[" + ", ".join(map(show, value)) + "]"
         case Mapping():
