@@ -23,9 +23,11 @@ from spec.caching_properties import CACHING_PROPERTIES
 from spec.events import Cleared, Event, FalseEventError, Mirror, Removed, Stored, settled
 from spec.forgetting import EvictBlocks, MoveBlockHashes, ResetPrefixCache
 from spec.invariants import INVARIANTS
+from spec.layout import Group, Kind
 from spec.ledger import LEDGER_PROPERTIES
 from spec.lending import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
 from spec.lending_properties import LENDING_PROPERTIES
+from spec.passing import BeginTransfer, EndTransfer, Invalidate, Reset, RunPass, Unpin
 from spec.pool import Pool, Primary, first_state
 from spec.possibilities import POSSIBILITIES
 from spec.prefix import Extra, Key, Prefix
@@ -38,6 +40,9 @@ from spec.queries import (
     IsBlockWritable,
     TakeEvents,
 )
+from spec.scheduling import Admit, Drop, Grow, LookUp, Move, WorldStep
+from spec.serving import Plan, Rules, Running, Transfer, World, first_world
+from spec.serving_properties import WORLD_INVARIANTS, WORLD_POSSIBILITIES, WORLD_STEP_PROPERTIES
 from spec.terms import NULL, BlockId, GroupId, Life, Reason, Watcher
 
 ACTIONS: tuple[type[Action[Any]], ...] = (
@@ -64,54 +69,16 @@ STEP_PROPERTIES: tuple[StepProperty, ...] = LENDING_PROPERTIES + CACHING_PROPERT
 CLAIMS: tuple[Claim[Any], ...] = (*INVARIANTS, *STEP_PROPERTIES, *POSSIBILITIES)
 """Every claim, of every kind; names are unique."""
 
+# fmt: off
 __all__ = [
-    "ACTIONS",
-    "CLAIMS",
-    "INVARIANTS",
-    "NULL",
-    "POSSIBILITIES",
-    "STEP_PROPERTIES",
-    "Action",
-    "BlockId",
-    "CacheFullBlocks",
-    "CachePartialBlock",
-    "CancelWatch",
-    "Claim",
-    "Cleared",
-    "Event",
-    "EvictBlocks",
-    "Extra",
-    "FalseEventError",
-    "FreeBlocks",
-    "GetCachedBlock",
-    "GetNewBlocks",
-    "GetNumFreeBlocks",
-    "GetUsage",
-    "GroupId",
-    "Handed",
-    "Invariant",
-    "IsBlockWritable",
-    "Key",
-    "Life",
-    "Mirror",
-    "MoveBlockHashes",
-    "Pool",
-    "Possibility",
-    "Prefix",
-    "Primary",
-    "Reason",
-    "Removed",
-    "ResetDone",
-    "ResetPrefixCache",
-    "Step",
-    "StepProperty",
-    "Stored",
-    "TakeEvents",
-    "Touch",
-    "UnpinBlocks",
-    "Watcher",
-    "first_state",
-    "settled",
-    "steps",
-    "while_telling",
-]  # fmt: skip
+    "ACTIONS", "CLAIMS", "INVARIANTS", "NULL", "POSSIBILITIES", "STEP_PROPERTIES", "WORLD_INVARIANTS",
+    "WORLD_POSSIBILITIES", "WORLD_STEP_PROPERTIES", "Action", "Admit", "BeginTransfer", "BlockId",
+    "CacheFullBlocks", "CachePartialBlock", "CancelWatch", "Claim", "Cleared", "Drop", "EndTransfer", "Event",
+    "EvictBlocks", "Extra", "FalseEventError", "FreeBlocks", "GetCachedBlock", "GetNewBlocks", "GetNumFreeBlocks",
+    "GetUsage", "Group", "GroupId", "Grow", "Handed", "Invalidate", "Invariant", "IsBlockWritable", "Key", "Kind",
+    "Life", "LookUp", "Mirror", "Move", "MoveBlockHashes", "Plan", "Pool", "Possibility", "Prefix", "Primary",
+    "Reason", "Removed", "Reset", "ResetDone", "ResetPrefixCache", "Rules", "RunPass", "Running", "Step",
+    "StepProperty", "Stored", "TakeEvents", "Touch", "Transfer", "Unpin", "UnpinBlocks", "Watcher", "World",
+    "WorldStep", "first_state", "first_world", "settled", "steps", "while_telling",
+]
+# fmt: on

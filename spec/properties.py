@@ -11,8 +11,10 @@ from typing import Generic, TypeVar
 
 from spec.actions import Step
 from spec.pool import Pool
+from spec.scheduling import WorldStep
+from spec.serving import World
 
-Subject = TypeVar("Subject", Pool, Step)
+Subject = TypeVar("Subject", Pool, Step, World, WorldStep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,25 @@ class Possibility(Claim[Step]):
     __slots__ = ()
 
 
-C = TypeVar("C", Invariant, StepProperty, Possibility)
+class WorldInvariant(Claim[World]):
+    """Holds in every reachable state of the pool with its environment."""
+
+    __slots__ = ()
+
+
+class WorldStepProperty(Claim[WorldStep]):
+    """Holds of every move of the environment."""
+
+    __slots__ = ()
+
+
+class WorldPossibility(Claim[WorldStep]):
+    """Some move shows it."""
+
+    __slots__ = ()
+
+
+C = TypeVar("C", Invariant, StepProperty, Possibility, WorldInvariant, WorldStepProperty, WorldPossibility)
 
 
 def collect(kind: type[C], *judges: Callable[..., bool | None]) -> tuple[C, ...]:

@@ -227,7 +227,6 @@ STORIES = (
             Stored((hello(4),), None, (1, 2, 3, 4), 4),
             Removed(hello(4)),
         )),
-        Line("Events are taken once.", TakeEvents(), ()),
     )),
     Story("new_weights", "The cache is forgotten as a whole, but not while anybody uses a block.", EMPTY, (
         Line("A request holds a block.", GetNewBlocks(1), handed(ONE)),

@@ -17,13 +17,17 @@ from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from proofs.counterexample import Call
+from proofs.explore.machines import Renaming, machine_of
 from proofs.explore.memory import memory_left
-from proofs.explore.scopes import Scope, vocabulary
-from proofs.explore.symmetry import Canon, Symmetry
+from proofs.explore.scopes import Scope
+from proofs.explore.serving import ServingScope
+from proofs.explore.symmetry import Canon
 from proofs.refine.lockstep import DEFINED
-from spec import INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, Action, Pool, Step, TakeEvents, steps, while_telling
+from spec import Action, Pool, Step
 
-REFUSAL_CLAIMS = [claim for claim in STEP_PROPERTIES if claim.name == "a_refused_call_changes_nothing"]
+AnyScope = Scope | ServingScope
+State = Any
+"""A state of the machine that is searched: a Pool or a World."""
 
 CHUNK = 32  # states a worker expands at a time
 
@@ -39,7 +43,7 @@ class Arrival(NamedTuple):
     """A state reached, and how: from which state of the level before, by which calls."""
 
     canon: Canon
-    pool: Pool
+    pool: State
     origin: int
     calls: tuple[Call, ...]
 
@@ -85,26 +89,26 @@ class Tally:
 class Expander:
     """Tries every call from a state. One in each worker process."""
 
-    def __init__(self, scope: Scope, follower: Follower | None, follow_claim: str) -> None:
+    def __init__(self, scope: AnyScope, follower: Follower | None, follow_claim: str) -> None:
         self.scope, self.follower, self.follow_claim = scope, follower, follow_claim
-        self.calls = vocabulary(scope)
-        self.symmetry = Symmetry(scope)
+        self.machine = machine_of(scope)
+        self.symmetry = self.machine.symmetry
         self.described: set[Canon] = set()
         self.known: set[Canon] = set()
-        self.unseen = list(POSSIBILITIES)  # those this worker has not seen
+        self.unseen = list(self.machine.possibilities)  # those this worker has not seen
 
-    def expand(self, states: Sequence[tuple[int, Pool]]) -> tuple[Tally, list[Arrival]]:
+    def expand(self, states: Sequence[tuple[int, State]]) -> tuple[Tally, list[Arrival]]:
         """All steps from these states: what they showed, and the states they lead to that this worker did not know."""
         self.tally, self.arrivals = Tally(), list[Arrival]()
         for origin, pool in states:
-            for action in self.calls:
+            for action in self.machine.calls:
                 self._try(origin, pool, action, ())
         return self.tally, self.arrivals
 
-    def judge_state(self, pool: Pool, origin: int, calls: tuple[Call, ...]) -> bool:
+    def judge_state(self, pool: State, origin: int, calls: tuple[Call, ...]) -> bool:
         """Judge the invariants; is the state sound, so that it makes sense to go on from it?"""
         sound = True
-        for claim in INVARIANTS:
+        for claim in self.machine.invariants:
             verdict = claim.judge(pool)
             if verdict is not None:
                 self.tally.tested[claim.name] += 1
@@ -113,9 +117,9 @@ class Expander:
                     self._fail(claim.name, origin, calls, claim.sentence)
         return sound
 
-    def _try(self, origin: int, pool: Pool, action: Action[Any], before: tuple[Call, ...]) -> None:
+    def _try(self, origin: int, pool: State, action: Any, before: tuple[Call, ...]) -> None:
         try:
-            taken = list(steps(pool, action))
+            taken = list(self.machine.steps(pool, action))
         except Exception as error:  # noqa: BLE001  an exception out of the spec is a finding, whatever its class
             self._fail(DEFINED, origin, (*before, Call(action, None)), f"{type(error).__name__}: {error}")
             return
@@ -126,10 +130,10 @@ class Expander:
                 self._fail(self.follow_claim, origin, (*before, Call(action, None)), words)
         for step in taken:
             self._judge_step(origin, step, before)
-            if step.after is not pool or step.told:
+            if step.after is not pool or self.machine.inside(step) is not None:
                 self._arrive(origin, step, (*before, Call(action, step.answer)))
 
-    def _judge_step(self, origin: int, step: Step, before: tuple[Call, ...]) -> None:
+    def _judge_step(self, origin: int, step: Any, before: tuple[Call, ...]) -> None:
         tally = self.tally
         tally.steps += 1
         if step.refused:
@@ -138,8 +142,7 @@ class Expander:
                 tally.taken[step.action.name, reason] += 1
         else:
             tally.taken[step.action.name, "taken"] += 1
-        # A refused step that changes nothing keeps every other claim as well.
-        for claim in REFUSAL_CLAIMS if step.refused else STEP_PROPERTIES:
+        for claim in self.machine.refusal_claims if step.refused else self.machine.step_properties:
             verdict = claim.judge(step)
             if verdict is not None:
                 tally.tested[claim.name] += 1
@@ -150,17 +153,17 @@ class Expander:
                 tally.shown[possibility.name] = Witness(origin, (*before, Call(step.action, step.answer)))
                 self.unseen = [other for other in self.unseen if other is not possibility]
 
-    def _arrive(self, origin: int, step: Step, calls: tuple[Call, ...]) -> None:
-        told = while_telling(step)
-        if told is not None and self.scope.nested:
-            self._note(origin, told, (*calls[:-1], calls[-1]._replace(nested=True)))
-        pool = step.after
-        if pool.outbox and not isinstance(step.action, TakeEvents):
-            self._try(origin, pool, TakeEvents(), calls)
+    def _arrive(self, origin: int, step: Any, calls: tuple[Call, ...]) -> None:
+        inside = self.machine.inside(step)
+        if inside is not None:
+            self._note(origin, inside, (*calls[:-1], calls[-1]._replace(nested=True)))
+        settling = self.machine.settle(step)
+        if settling is not None:
+            self._try(origin, step.after, settling, calls)
         else:
-            self._note(origin, pool, calls)
+            self._note(origin, step.after, calls)
 
-    def _note(self, origin: int, pool: Pool, calls: tuple[Call, ...]) -> None:
+    def _note(self, origin: int, pool: State, calls: tuple[Call, ...]) -> None:
         described = self.symmetry.described(pool)
         if described in self.described:
             return
@@ -180,8 +183,8 @@ class Expander:
 class Exploration:
     """What a search found."""
 
-    scope: Scope
-    states: list[Pool]
+    scope: AnyScope
+    states: list[State]
     origins: list[tuple[int, tuple[Call, ...]]]  # how each state was reached from an earlier one
     tally: Tally
     depth: int = 0
@@ -203,7 +206,7 @@ Stop = Callable[[Exploration], str | None]
 
 
 def explore(
-    scope: Scope,
+    scope: AnyScope,
     *,
     follower: Follower | None = None,
     follow_claim: str = "",
@@ -240,7 +243,7 @@ def explore(
     return found
 
 
-Chunk = list[tuple[int, Pool]]
+Chunk = list[tuple[int, State]]
 Expand = Callable[[Sequence[Chunk]], Iterator[tuple[Tally, list[Arrival]]]]
 
 
@@ -249,7 +252,7 @@ def _search_level(
     frontier: list[int],
     known: set[Canon],
     expand: Expand,
-    symmetry: Symmetry,
+    symmetry: Renaming,
     memory: float | None,
     progress: Progress,
 ) -> str | None:
@@ -294,7 +297,7 @@ def _expansions(expander: Expander, workers: int) -> Iterator[Expand]:
 _worker: Expander
 
 
-def _start_worker(scope: Scope, follower: Follower | None, follow_claim: str) -> None:
+def _start_worker(scope: AnyScope, follower: Follower | None, follow_claim: str) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which keeps what was found
     gc.freeze()
