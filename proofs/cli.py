@@ -7,8 +7,9 @@ Exit codes: 0 everything holds; 1 something is refuted; 2 wrong usage or bad inp
 import json
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -30,9 +31,11 @@ from proofs.decide import COUNTED, decide, search
 from proofs.detect.defects import CANARIES, DEFECTS
 from proofs.explain import explain_name, list_names, nearest
 from proofs.explore.scopes import SCOPES, Scope, ScopeTooLargeError, narrowed
-from proofs.explore.search import Exploration
+from proofs.explore.search import AnyScope, Exploration
+from proofs.explore.serving import SERVING_SCOPES, ServingScope, with_rules
 from proofs.replaying import print_report, read_requests, replay_obligation
 from proofs.verdicts import Obligation, exit_code
+from spec import Rules
 
 app = typer.Typer(
     name="blockpool",
@@ -50,6 +53,16 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write verdic
 SaveFolder = Annotated[Path | None, typer.Option("--save", help="Write each counterexample there, as a pytest file.")]
 Seed = Annotated[int | None, typer.Option(help="Explore with this seed; without one every run does the same.")]
 Memory = Annotated[float, typer.Option(min=0.0, help="Give up when less memory than this is left, in GiB.")]
+
+RULES = [rule.name for rule in fields(Rules)]
+
+
+class MachineName(StrEnum):
+    """What can be searched."""
+
+    POOL = "pool"
+    REQUESTS = "requests"
+
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
@@ -102,12 +115,15 @@ def check(
     session = Session(f"scope {scope}, {_seeded(seed)}", json_file, save)
     with _interruptible(session), Progress() as progress:
         _search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
+        serving = SERVING_SCOPES["small"]
+        _search(session, "requests", serving, with_impl=False, workers=workers, memory=memory, progress=progress)
         work: list[jobs.Job] = [
             jobs.new_pools,
             partial(jobs.long_runs, 200, 60, seed),
             partial(jobs.contracts, 40, 40),
             partial(jobs.digests, 2000, seed),
             partial(jobs.served, 400, 300, seed or 0),
+            *(partial(jobs.needed, rule) for rule in RULES),
             *jobs.trials(CANARIES),
         ]
         _run(session, work, workers, progress)
@@ -117,6 +133,12 @@ def check(
 @app.command()
 def explore(
     scope: ScopeName = "small",
+    machine: Annotated[
+        MachineName, typer.Option(help="The pool alone, or with requests and memory around it.")
+    ] = MachineName.POOL,
+    broken: Annotated[
+        list[str] | None, typer.Option("--break", help="A rule of the requests to break, to see what it is good for.")
+    ] = None,
     blocks: Annotated[int | None, typer.Option(help="Lendable blocks, instead of the scope's.")] = None,
     refs: Annotated[int | None, typer.Option(help="Most references on one block.")] = None,
     watchers: Annotated[int | None, typer.Option(help="Different watchers.")] = None,
@@ -130,9 +152,16 @@ def explore(
 
     Answers whether the spec keeps its own claims, whether every action, refusal and possibility is met, and how many
     states there are. With --blocks, --refs, --watchers or --batch the scope is changed and no counts are expected.
+
+    With --machine requests the pool is searched together with requests, passes, copies, transfers and what memory
+    really holds; --break RULE breaks one of the rules that a scheduler owes the pool.
     """
-    parts = _narrowed(scope, blocks, refs, watchers, batch)
-    session = Session(f"scope {scope}", json_file, save)
+    parts: Sequence[AnyScope]
+    if machine is MachineName.REQUESTS:
+        parts = _serving_parts(scope, broken or [])
+    else:
+        parts = _narrowed(scope, blocks, refs, watchers, batch)
+    session = Session(f"machine {machine}, scope {scope}", json_file, save)
     with _interruptible(session), Progress() as progress:
         _search(session, scope, parts, with_impl=False, workers=workers, memory=memory, progress=progress)
     session.end()
@@ -262,7 +291,7 @@ class _interruptible:  # noqa: N801  reads as a word in a with statement
 def _search(
     session: Session,
     scope: str,
-    parts: tuple[Scope, ...],
+    parts: Sequence[AnyScope],
     *,
     with_impl: bool,
     workers: int,
@@ -276,7 +305,7 @@ def _search(
 
 
 def _explorations(
-    parts: tuple[Scope, ...], *, with_impl: bool, workers: int, memory: float, progress: Progress
+    parts: Sequence[AnyScope], *, with_impl: bool, workers: int, memory: float, progress: Progress
 ) -> list[Exploration]:
     return list(search(parts, with_impl=with_impl, workers=workers, memory=memory, progress=progress))
 
@@ -292,6 +321,16 @@ def _parts(scope: str) -> tuple[Scope, ...]:
     if scope not in SCOPES:
         raise typer.BadParameter(f"there is no scope {scope!r}. {nearest(scope, SCOPES)}")
     return SCOPES[scope]
+
+
+def _serving_parts(scope: str, broken: list[str]) -> tuple[ServingScope, ...]:
+    names = {part.name: (part,) for parts in SERVING_SCOPES.values() for part in parts} | SERVING_SCOPES
+    if scope not in names:
+        raise typer.BadParameter(f"there is no scope {scope!r} of requests. {nearest(scope, names)}")
+    for rule in broken:
+        if rule not in RULES:
+            raise typer.BadParameter(f"there is no rule {rule!r}. {nearest(rule, RULES)}")
+    return tuple(with_rules(part, *broken) if broken else part for part in names[scope])
 
 
 def _narrowed(

@@ -5,30 +5,41 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from proofs.words import call, changes, show
-from spec import Action, Pool, Step, steps, while_telling
+from spec import Move, Pool, Step, World, WorldStep, steps, while_telling
+
+State = Pool | World
 
 
 class Call(NamedTuple):
     """One line of a trace."""
 
-    action: Action[Any]
+    action: Any  # an action of the pool or a move of its environment
     answer: Any = None
     nested: bool = False  # what follows is called from inside a watcher that this call tells
 
 
-def walk(first: Pool, calls: Sequence[Call]) -> Iterator[Step]:
+def walk(first: State, calls: Sequence[Call]) -> Iterator[Step | WorldStep]:
     """The steps of the spec along a trace; where it leaves a choice, the answer in the trace decides."""
-    state = first
+    state: State | None = first
     for line in calls:
-        options = list(steps(state, line.action))
-        step = next((step for step in options if step.answer == line.answer), options[0])
+        step = _world_step(state, line.action) if isinstance(state, World) else _pool_step(state, line)
         yield step
         state = step.after
         if line.nested:
-            inside = while_telling(step)
-            if inside is None:
+            state = while_telling(step) if isinstance(step, Step) else None
+            if state is None:
                 raise ValueError(f"nobody is told by {call(line.action)}, so nothing can be called from inside")
-            state = inside
+
+
+def _pool_step(state: Any, line: Call) -> Step:
+    options = list(steps(state, line.action))
+    return next((step for step in options if step.answer == line.answer), options[0])
+
+
+def _world_step(world: World, move: Move) -> WorldStep:
+    obstacles = move.guard(world)
+    after = world if obstacles else move.effect(world, None)
+    return WorldStep(world, move, obstacles, None, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +48,10 @@ class Counterexample:
 
     claim: str
     sentence: str
-    first: Pool
+    first: State
     calls: tuple[Call, ...]
     words: str  # what went wrong at the last call
+    source: str = ""  # an expression that makes the first state, for a test
 
     def story(self) -> str:
         """What is broken, and the steps that break it."""
@@ -48,10 +60,8 @@ class Counterexample:
 
     def steps(self) -> str:
         """The trace with what each call changed, as the spec sees it."""
-        first = self.first
-        options = f"unit {first.unit}, caching {_on(first.caching)}, events {_on(first.reporting)}"
-        lines = [f"  a new pool of {first.size} blocks, {options}; queue {show(first.queue)}"]
-        walked = walk(first, self.calls)
+        lines = [f"  {_beginning(self.first)}"]
+        walked = walk(self.first, self.calls)
         for number, line in enumerate(self.calls, 1):
             lines.append(f"  {number}. {call(line.action)}")
             try:
@@ -66,19 +76,18 @@ class Counterexample:
 
     def pytest_source(self) -> str:
         """A test that fails as long as the claim is broken."""
-        first = self.first
-        arguments = f"{first.size}, unit={first.unit}, caching={first.caching}, reporting={first.reporting}"
         body = "".join(
             f"        Call({line.action!r}{', nested=True' if line.nested else ''}),\n" for line in self.calls
         )
         return (
             "from proofs.counterexample import Call\n"
+            "from proofs.explore.serving import serving_scope\n"
             "from proofs.rerun import rerun\n"
             "from spec import *\n\n\n"
             f"def test_{self.claim}():\n"
             f'    """{self.sentence}"""\n'
             f"    calls = [\n{body}    ]\n"
-            f'    rerun("{self.claim}", first_state({arguments}), calls)\n'
+            f'    rerun("{self.claim}", {self.source or first_source(self.first)}, calls)\n'
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,7 +101,26 @@ class Counterexample:
         }
 
 
-def _told_of(step: Step) -> list[str]:
+def first_source(first: State) -> str:
+    """An expression that makes the first state of a pool."""
+    pool = first.pool if isinstance(first, World) else first
+    return f"first_state({pool.size}, unit={pool.unit}, caching={pool.caching}, reporting={pool.reporting})"
+
+
+def _beginning(first: State) -> str:
+    if isinstance(first, World):
+        plans = ", ".join(
+            f"{name} wants {show(plan.tokens)}, prompt {plan.prompt}" for name, plan in first.plans.items()
+        )
+        groups = ", ".join(f"{group.kind} ({group.block_size} a block)" for group in first.layout)
+        broken = first.rules.broken()
+        rules = f"; rules broken: {', '.join(broken)}" if broken else ""
+        return f"a new pool of {first.pool.size} blocks; groups {groups}; requests {plans}{rules}"
+    options = f"unit {first.unit}, caching {_on(first.caching)}, events {_on(first.reporting)}"
+    return f"a new pool of {first.size} blocks, {options}; queue {show(first.queue)}"
+
+
+def _told_of(step: Step | WorldStep) -> list[str]:
     if step.refused:
         return [f"refused: {' or '.join(sorted(step.refused))}"]
     lines = [f"answers {show(step.answer)}"] if step.answer is not None else []

@@ -1,14 +1,15 @@
 """The obligations that a search decides: every claim, every possibility, coverage, counts, and the refinement."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from proofs.counterexample import Counterexample
+from proofs.explore.machines import machine_of
 from proofs.explore.scopes import Scope
-from proofs.explore.search import Exploration, Failure, Progress, explore
+from proofs.explore.search import AnyScope, Exploration, Failure, Progress, explore
+from proofs.explore.serving import ServingScope, serving_source
 from proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower
 from proofs.verdicts import Figures, Obligation, Verdict
-from spec import ACTIONS, CLAIMS, INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, Claim
+from spec import ACTIONS, CLAIMS, WORLD_CLAIMS
 
 COVERED = "every_action_and_refusal_is_met"
 COUNTED = "the_state_count_is_as_recorded"
@@ -18,12 +19,12 @@ SENTENCES = {
     REFINES: "Every call, refused ones too, ends in impl as the spec allows, in the state that the spec knows.",
     COVERED: "Every action is taken and every reason to refuse it is met at least once.",
     COUNTED: "The number of states and steps is the recorded one, so a change of meaning cannot pass unnoticed.",
-} | {claim.name: claim.sentence for claim in CLAIMS}
+} | {claim.name: claim.sentence for claim in (*CLAIMS, *WORLD_CLAIMS)}
 """Every obligation of a search, in words."""
 
 
 def search(
-    parts: Sequence[Scope],
+    parts: Sequence[AnyScope],
     *,
     with_impl: bool,
     workers: int,
@@ -32,7 +33,7 @@ def search(
 ) -> Iterator[Exploration]:
     """Search each part of a scope, with every call taken on `impl` as well if wanted. Ends early if a part does."""
     for part in parts:
-        follower = EdgeFollower(part.unit) if with_impl else None
+        follower = EdgeFollower(part.unit) if with_impl and isinstance(part, Scope) else None
         found = explore(
             part, follower=follower, follow_claim=REFINES, workers=workers, memory=memory, progress=progress
         )
@@ -46,13 +47,13 @@ def decide(name: str, parts: Sequence[Exploration], *, with_impl: bool) -> list[
     stopped = next((found.stopped for found in parts if found.stopped), None)
     seconds = sum(found.seconds for found in parts)
     decided = []
-    claims: tuple[Claim[Any], ...] = (*INVARIANTS, *STEP_PROPERTIES)
-    for claim in claims:
+    machine = machine_of(parts[0].scope)
+    for claim in (*machine.invariants, *machine.step_properties):
         tested = sum(found.tally.tested[claim.name] for found in parts)
         decided.append(_judged(claim.name, "explore", name, parts, stopped, seconds, {"judged": tested}))
     steps = sum(found.tally.steps for found in parts)
     decided.append(_judged(DEFINED, "explore", name, parts, stopped, seconds, {"judged": steps}))
-    decided += [_shown(claim.name, name, parts, stopped, seconds) for claim in POSSIBILITIES]
+    decided += [_shown(claim.name, name, parts, stopped, seconds) for claim in machine.possibilities]
     decided.append(_covered(name, parts, stopped, seconds))
     decided += [_counted(found) for found in parts]
     if with_impl:
@@ -63,8 +64,10 @@ def decide(name: str, parts: Sequence[Exploration], *, with_impl: bool) -> list[
 
 def example(found: Exploration, failure: Failure) -> Counterexample:
     """The failure with the whole way to it."""
-    sentence = SENTENCES[failure.claim]
-    return Counterexample(failure.claim, sentence, found.scope.first_state(), found.trace(failure), failure.words)
+    scope, sentence = found.scope, SENTENCES[failure.claim]
+    first = scope.first_state()
+    source = serving_source(scope) if isinstance(scope, ServingScope) else ""
+    return Counterexample(failure.claim, sentence, first, found.trace(failure), failure.words, source)
 
 
 def _judged(
@@ -100,8 +103,12 @@ def _shown(claim: str, scope: str, parts: Sequence[Exploration], stopped: str | 
 
 
 def _covered(scope: str, parts: Sequence[Exploration], stopped: str | None, seconds: float) -> Obligation:
-    wanted = {(action.name, "taken") for action in ACTIONS}
-    wanted |= {(action.name, str(reason)) for action in ACTIONS for reason in action.reasons}
+    if isinstance(parts[0].scope, ServingScope):
+        calls = (call for found in parts for call in machine_of(found.scope).calls)
+        wanted = {(call.name, "taken") for call in calls}
+    else:
+        wanted = {(action.name, "taken") for action in ACTIONS}
+        wanted |= {(action.name, str(reason)) for action in ACTIONS for reason in action.reasons}
     met = {(action, str(what)) for found in parts for action, what in found.tally.taken}
     figures: Figures = {"met": len(wanted & met), "of": len(wanted)}
     undeclared = met - wanted

@@ -13,7 +13,9 @@ from time import perf_counter
 from typing import Any
 
 from proofs.counterexample import Counterexample
-from proofs.decide import SENTENCES
+from proofs.decide import SENTENCES, example
+from proofs.explore.search import explore
+from proofs.explore.serving import SERVING_SCOPES, with_rules
 from proofs.refine.digests import SEPARATES, compare_digests
 from proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
 from proofs.refine.machine import PoolMachine, Run, sample
@@ -24,6 +26,7 @@ CLAIMS_HOLD = "every_claim_holds_in_long_runs"
 CONTRACTS_HOLD = "every_contract_holds_in_long_runs"
 SERVES = "a_served_workload_stays_in_lockstep"
 CATCHES = "catches"
+NEEDED = "something breaks without"
 SILENT = "no_gate_fires_without_a_defect"
 
 Job = Callable[[], list[Obligation]]
@@ -126,6 +129,20 @@ def served(requests: int, blocks: int, seed: int) -> list[Obligation]:
         scope = f"{blocks} blocks, events {'on' if events else 'off'}"
         decided.append(Obligation(SERVES, "replay", scope, verdict, figures, perf_counter() - started, words))
     return decided
+
+
+def needed(rule: str) -> list[Obligation]:
+    """Does something break without this rule? A rule that nothing needs is no rule."""
+    started = perf_counter()
+    for part in sorted(SERVING_SCOPES["small"], key=lambda part: part.name == "stateful"):  # the largest last
+        found = explore(with_rules(part, rule), first_failure_ends=True)
+        for failure in found.tally.failures.values():
+            shown = example(found, failure)
+            figures: Figures = {"breaks": failure.claim, "calls": len(shown.calls)}
+            seconds = perf_counter() - started
+            return [Obligation(f"{NEEDED}: {rule}", "detect", part.name, Verdict.HOLDS, figures, seconds)]
+    words = "nothing breaks without this rule"
+    return [Obligation(f"{NEEDED}: {rule}", "detect", "requests", Verdict.VACUOUS, {}, perf_counter() - started, words)]
 
 
 def caught(name: str, timeout: float = 120.0) -> list[Obligation]:

@@ -1,20 +1,31 @@
 """Running a trace again to see whether a claim is still broken by it. Tests that `check` writes call this."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from proofs.counterexample import Call, walk
+from proofs.counterexample import Call, State, walk
 from proofs.refine.lockstep import REFINES, check_trace
-from spec import CLAIMS, INVARIANTS, Pool
+from spec import (
+    CLAIMS,
+    INVARIANTS,
+    WORLD_INVARIANTS,
+    WORLD_POSSIBILITIES,
+    WORLD_STEP_PROPERTIES,
+    Claim,
+    Pool,
+)
 
 
-def rerun(claim: str, first: Pool, calls: Sequence[Call]) -> None:
+def rerun(claim: str, first: State, calls: Sequence[Call]) -> None:
     """Raise AssertionError (or MismatchError, from the implementation) if the claim is broken along the trace."""
-    if claim == REFINES:
+    if claim == REFINES and isinstance(first, Pool):
         check_trace(first, calls)
         return
-    judges = {judged.name: judged for judged in CLAIMS}
+    every: tuple[Claim[Any], ...] = (*CLAIMS, *WORLD_INVARIANTS, *WORLD_STEP_PROPERTIES, *WORLD_POSSIBILITIES)
+    judges = {judged.name: judged for judged in every}
+    of_states = {judged.name for judged in INVARIANTS} | {judged.name for judged in WORLD_INVARIANTS}
     for step in walk(first, calls):
         if claim in judges:
             judged = judges[claim]
-            subject = step.after if judged in INVARIANTS else step
-            assert judged.judge(subject) is not False, f"{judged.sentence} Broken by {step.action}"
+            verdict = judged.judge(step.after if claim in of_states else step)
+            assert verdict is not False, f"{judged.sentence} Broken by {step.action}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from spec import Action, Cleared, Key, Pool, Prefix, Primary, Removed, Stored
+from spec import Cleared, Event, Key, Pool, Prefix, Primary, Removed, Running, Stored, Transfer
 
 
 def show(value: Any) -> str:
@@ -17,12 +17,13 @@ def show(value: Any) -> str:
         case Prefix(tokens, extras):
             tail = "".join(f" {extra.kind}={extra.value}@{extra.at}" for extra in extras)
             return "<" + " ".join(map(str, tokens)) + tail + ">"
-        case Stored(keys, parent, _, _):
-            return f"stored {', '.join(map(show, keys))}" + (f" after {show(parent)}" if parent else "")
-        case Removed(key):
-            return f"removed {show(key)}"
-        case Cleared():
-            return "cleared"
+        case Stored() | Removed() | Cleared():
+            return _event(value)
+        case Running():
+            state = f"computed {value.computed}, scheduled {value.scheduled}"
+            return f"tables {show(value.tables)}, {state}"
+        case Transfer(block, _, pinned):
+            return f"block {block} {'pinned' if pinned else 'watched'}"
         case frozenset():
             return "{" + ", ".join(show(item) for item in sorted(value)) + "}"
         case tuple() if hasattr(value, "_fields"):
@@ -36,7 +37,17 @@ def show(value: Any) -> str:
             return str(value)
 
 
-def call(action: Action[Any]) -> str:
+def _event(event: Event) -> str:
+    match event:
+        case Stored(keys, parent, _, _):
+            return f"stored {', '.join(map(show, keys))}" + (f" after {show(parent)}" if parent else "")
+        case Removed(key):
+            return f"removed {show(key)}"
+        case _:
+            return "cleared"
+
+
+def call(action: Any) -> str:
     """The action as the call a reader would make, defaults left out."""
     shown: list[str] = []
     if is_dataclass(action):
@@ -47,14 +58,16 @@ def call(action: Action[Any]) -> str:
     return f"{action.name}({', '.join(shown)})"
 
 
-def changes(before: Pool, after: Pool) -> list[str]:
-    """The state variables that differ, as `name: before -> after`; of maps only the entries that differ."""
+def changes(before: Any, after: Any) -> list[str]:
+    """The state variables that differ, as `name  before -> after`; of maps only the entries that differ."""
     found = []
-    for name in Pool.__dataclass_fields__:
+    for name in (variable.name for variable in fields(before)):
         old, new = getattr(before, name), getattr(after, name)
-        if old == new:
+        if old == new or name == "used":
             continue
-        if isinstance(old, Mapping):
+        if isinstance(old, Pool):
+            found += changes(old, new)
+        elif isinstance(old, Mapping):
             entries = [
                 f"{show(key)}: {show(old.get(key, '-'))} -> {show(new.get(key, '-'))}"
                 for key in dict.fromkeys([*old, *new])

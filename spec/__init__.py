@@ -11,6 +11,10 @@
     events.py       what the outside is told, and the consumer that mirrors the cache from it
     invariants.py, lending_properties.py, caching_properties.py, possibilities.py    the claims
     ledger.py       the level above: ownership only
+    layout.py, serving.py    the environment: groups, requests, passes, and what memory holds
+    hits.py         the longest hit over all groups
+    handling.py, scheduling.py, passing.py    what schedulers, workers and readers do
+    serving_properties.py    what a hit really promises, and the rule that each claim needs
     scenarios.py    worked stories
 
 Standard library only. Nothing here knows the implementation.
@@ -69,9 +73,12 @@ STEP_PROPERTIES: tuple[StepProperty, ...] = LENDING_PROPERTIES + CACHING_PROPERT
 CLAIMS: tuple[Claim[Any], ...] = (*INVARIANTS, *STEP_PROPERTIES, *POSSIBILITIES)
 """Every claim, of every kind; names are unique."""
 
+WORLD_CLAIMS: tuple[Claim[Any], ...] = (*WORLD_INVARIANTS, *WORLD_STEP_PROPERTIES, *WORLD_POSSIBILITIES)
+"""Every claim about the pool together with requests and memory."""
+
 # fmt: off
 __all__ = [
-    "ACTIONS", "CLAIMS", "INVARIANTS", "NULL", "POSSIBILITIES", "STEP_PROPERTIES", "WORLD_INVARIANTS",
+    "ACTIONS", "CLAIMS", "INVARIANTS", "NULL", "POSSIBILITIES", "STEP_PROPERTIES", "WORLD_CLAIMS", "WORLD_INVARIANTS",
     "WORLD_POSSIBILITIES", "WORLD_STEP_PROPERTIES", "Action", "Admit", "BeginTransfer", "BlockId",
     "CacheFullBlocks", "CachePartialBlock", "CancelWatch", "Claim", "Cleared", "Drop", "EndTransfer", "Event",
     "EvictBlocks", "Extra", "FalseEventError", "FreeBlocks", "GetCachedBlock", "GetNewBlocks", "GetNumFreeBlocks",

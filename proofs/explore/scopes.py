@@ -163,8 +163,9 @@ def _lending(scope: Scope) -> Iterator[Action[Any]]:
     for watcher in map(Watcher, range(scope.watchers)):
         for length in range(scope.unpinned + 1):
             yield from (UnpinBlocks(batch, watcher) for batch in product(blocks, repeat=length))
-        yield from (UnpinBlocks(batch, watcher) for batch in _odd_batches(scope))
-        yield from (CancelWatch(block, watcher) for block in (NULL, *blocks, foreign))
+        yield from (CancelWatch(block, watcher) for block in blocks)
+    yield from (UnpinBlocks(batch, Watcher(0)) for batch in _odd_batches(scope))
+    yield from (CancelWatch(block, Watcher(0)) for block in (NULL, foreign))
 
 
 def _publishing(scope: Scope) -> Iterator[Action[Any]]:
@@ -188,9 +189,10 @@ def _full_publishing(scope: Scope, prefix: Prefix, group: GroupId, size: int) ->
     plain = CacheFullBlocks(prefix, (NULL,) * full, 0, full, size, group)
     for table in product((NULL, *blocks), repeat=full):
         yield replace(plain, blocks=table)
-    for table in permutations(blocks, full):
-        yield from (replace(plain, blocks=table, mask=mask) for mask in product((False, True), repeat=full))
-        yield from (replace(plain, blocks=table, num_cached=start) for start in range(1, full + 1))
+    # A block left out by mask or by num_cached is like a null block there, so one table is enough for them.
+    table = tuple(blocks[:full]) + (NULL,) * (full - len(blocks))
+    yield from (replace(plain, blocks=table, mask=mask) for mask in product((False, True), repeat=full))
+    yield from (replace(plain, blocks=table, num_cached=start) for start in range(1, full + 1))
     for place in range(full):
         table = tuple(foreign if at == place else blocks[0] if at == 0 else NULL for at in range(full))
         yield replace(plain, blocks=table)

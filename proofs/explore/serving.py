@@ -219,36 +219,67 @@ _COUSINS = {"a": Plan((0, 1, 2, 3), 3), "b": Plan((0, 1, 2, 4, 5), 4)}  # b begi
 
 _ATTENTION = ServingScope(
     "attention",
-    "2 equal requests, full attention alone, 4 blocks",
+    "2 equal requests, full attention alone, 4 blocks; aborts, deferred releases, wrong content, resets",
     blocks=4,
     layout=(_FULL,),
     plans=_TWINS,
+    limits={"preempt": 1, "abort": 1, "defer": 1, "failure": 1, "reset": 1},
+)
+_FAILING = replace(
+    _ATTENTION,
+    name="failing",
+    sentence="as attention, with a transfer and a second preemption",
     limits={"preempt": 2, "abort": 1, "transfer": 1, "defer": 1, "failure": 1, "reset": 1},
 )
 _WINDOWED = ServingScope(
     "windowed",
-    "2 requests with a common beginning, full attention and a sliding window, 5 blocks",
+    "full attention and a sliding window; one request begins with the whole prompt of the other; 5 blocks",
     blocks=5,
     layout=(_FULL, _WINDOW),
     plans=_COUSINS,
     limits={"preempt": 1, "transfer": 1},
     chunked=True,
 )
-_STATEFUL = ServingScope(
-    "stateful",
-    "2 requests with a common beginning, full attention and a recurrent state, 5 blocks",
-    blocks=5,
+_STATEFUL = replace(
+    _WINDOWED,
+    name="stateful",
+    sentence="full attention and a recurrent state; one request begins with the whole prompt of the other; 5 blocks",
     layout=(_FULL, _STATE),
-    plans=_COUSINS,
-    limits={"preempt": 1, "transfer": 1},
-    chunked=True,
+)
+_RINGED = replace(
+    _ATTENTION,
+    name="ringed",
+    sentence="full attention and a ring, with which nothing can be hit; 5 blocks",
+    blocks=5,
+    layout=(_FULL, _RING),
+    limits={"preempt": 1, "abort": 1},
+)
+_SIZED = replace(
+    _WINDOWED,
+    name="sized",
+    sentence="two full attention groups with blocks of 1 and of 2 tokens; 7 blocks",
+    blocks=7,
+    layout=(Group(Kind.FULL, 1), _FULL),
+    limits={"preempt": 1},
 )
 
 SERVING_SCOPES: dict[str, tuple[ServingScope, ...]] = {
-    "attention": (_ATTENTION,),
-    "windowed": (_WINDOWED,),
-    "stateful": (_STATEFUL,),
+    "small": (_ATTENTION, _WINDOWED, _STATEFUL, _RINGED, _SIZED),
+    "large": (_FAILING, _WINDOWED, _STATEFUL, _RINGED, _SIZED),
 }
+"""What `--machine requests --scope NAME` searches."""
+
+
+def serving_scope(name: str, *broken: str) -> ServingScope:
+    """One part by name, with these rules broken. Raises KeyError."""
+    parts = {part.name: part for parts in SERVING_SCOPES.values() for part in parts}
+    return with_rules(parts[name], *broken) if broken else parts[name]
+
+
+def serving_source(scope: ServingScope) -> str:
+    """An expression that makes the first state of the scope, for a test."""
+    arguments = ", ".join(map(repr, (scope.name, *scope.rules.broken())))
+    return f"serving_scope({arguments}).first_state()"
 
 
 def with_rules(scope: ServingScope, *broken: str) -> ServingScope:

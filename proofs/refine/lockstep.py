@@ -49,6 +49,7 @@ def check_trace(first: Pool, calls: Sequence[Call]) -> Pool:
     names = Names(first.unit)
     subject, after = Subject(first, names), first
     for line, step in zip(calls, walk(first, calls), strict=True):
+        assert isinstance(step, Step), "a trace of the pool has only steps of the pool"
         if step.before.telling:
             subject = Subject(step.before, names)
         after = check_call(subject, step.before, line.action, [step])
