@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from proofs.explore.search import AnyScope, Exploration
 from proofs.explore.serving import SERVING_SCOPES, ServingScope, with_rules
 from proofs.replaying import print_report, read_requests, replay_obligation
 from proofs.verdicts import Obligation, exit_code
-from spec import Rules
+from spec import RULES
 
 app = typer.Typer(
     name="blockpool",
@@ -53,8 +53,6 @@ JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write verdic
 SaveFolder = Annotated[Path | None, typer.Option("--save", help="Write each counterexample there, as a pytest file.")]
 Seed = Annotated[int | None, typer.Option(help="Explore with this seed; without one every run does the same.")]
 Memory = Annotated[float, typer.Option(min=0.0, help="Give up when less memory than this is left, in GiB.")]
-
-RULES = [rule.name for rule in fields(Rules)]
 
 
 class MachineName(StrEnum):

@@ -6,15 +6,30 @@ from inspect import getdoc
 from typing import Any
 
 from proofs.counterexample import Counterexample
-from proofs.decide import SENTENCES
+from proofs.decide import SENTENCES, example
 from proofs.explore.scopes import SCOPES
-from proofs.explore.search import explore
-from spec import ACTIONS, CLAIMS, INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, Action, Claim, Possibility, Reason
+from proofs.explore.search import AnyScope, explore
+from proofs.explore.serving import SERVING_SCOPES, with_rules
+from spec import (
+    ACTIONS,
+    CLAIMS,
+    INVARIANTS,
+    POSSIBILITIES,
+    RULES,
+    STEP_PROPERTIES,
+    WORLD_CLAIMS,
+    WORLD_INVARIANTS,
+    WORLD_POSSIBILITIES,
+    WORLD_STEP_PROPERTIES,
+    Action,
+    Claim,
+    Reason,
+)
 
 
 def explain_name(name: str) -> str:
     """A few paragraphs. Raises KeyError with the nearest names if there is none like it."""
-    claims = {claim.name: claim for claim in CLAIMS}
+    claims: dict[str, Claim[Any]] = {claim.name: claim for claim in (*CLAIMS, *WORLD_CLAIMS)}
     actions = {action.name: action for action in ACTIONS}
     reasons = {str(reason): reason for reason in Reason}
     if name in claims:
@@ -23,18 +38,23 @@ def explain_name(name: str) -> str:
         return _action(actions[name])
     if name in reasons:
         return _reason(reasons[name])
+    if name in RULES:
+        return f"{name} (a rule that schedulers owe the pool)\n\n{RULES[name]}\n\n{_without(name)}"
     if name in SENTENCES:
         return f"{name}\n\n{SENTENCES[name]}"
-    known = [*claims, *actions, *reasons, *SENTENCES]
+    known = [*claims, *actions, *reasons, *RULES, *SENTENCES]
     raise KeyError(f"there is nothing called {name!r}. {nearest(name, known)}")
 
 
 def list_names(*, markdown: bool) -> str:
     """Every claim by kind, with its sentence; then, unless it is for a document, actions and reasons to refuse."""
     kinds: dict[str, tuple[Claim[Any], ...]] = {
-        "True at every moment": INVARIANTS,
-        "True of every step": STEP_PROPERTIES,
-        "Possible": POSSIBILITIES,
+        "The pool: true at every moment": INVARIANTS,
+        "The pool: true of every step": STEP_PROPERTIES,
+        "The pool: possible": POSSIBILITIES,
+        "Requests and memory: true at every moment": WORLD_INVARIANTS,
+        "Requests and memory: true of every step": WORLD_STEP_PROPERTIES,
+        "Requests and memory: possible": WORLD_POSSIBILITIES,
     }
     lines = []
     for title, claims in kinds.items():
@@ -44,6 +64,9 @@ def list_names(*, markdown: bool) -> str:
             name = f"[`{claim.name}`]({place})" if markdown else f"{claim.name}:"
             lines.append(f"- {name} {claim.sentence}" if markdown else f"  {name} {claim.sentence}")
         lines.append("")
+    place = "[`{}`](spec/serving.py)" if markdown else "{}:"
+    lines += ["**Rules that schedulers owe the pool**" if markdown else "Rules that schedulers owe the pool", ""]
+    lines += [f"{'-' if markdown else ' '} {place.format(rule)} {sentence}" for rule, sentence in RULES.items()] + [""]
     if not markdown:
         lines += ["Actions", "", f"  {', '.join(action.name for action in ACTIONS)}", ""]
         lines += ["Reasons to refuse", "", f"  {', '.join(Reason)}"]
@@ -58,19 +81,30 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _claim(claim: Claim[Any]) -> str:
-    kind = "possibility" if claim in POSSIBILITIES else "invariant" if claim in INVARIANTS else "step property"
+    possible = claim in POSSIBILITIES or claim in WORLD_POSSIBILITIES
+    steady = claim in INVARIANTS or claim in WORLD_INVARIANTS
+    kind = "possibility" if possible else "invariant" if steady else "step property"
     text = f"{claim.name} ({kind})\n\n{claim.sentence}\n\nWhy it matters: {claim.reason}"
-    return f"{text}\n\n{_witness(claim)}" if isinstance(claim, Possibility) else text
+    return f"{text}\n\n{_witness(claim)}" if possible else text
 
 
-def _witness(claim: Possibility) -> str:
-    for part in (*SCOPES["tiny"], *SCOPES["small"][1:]):
+def _witness(claim: Claim[Any]) -> str:
+    parts: tuple[AnyScope, ...] = (*SCOPES["tiny"], *SCOPES["small"][1:])
+    for part in SERVING_SCOPES["small"] if claim in WORLD_POSSIBILITIES else parts:
         found = explore(part)
         if claim.name in found.tally.shown:
             calls = found.trace(found.tally.shown[claim.name])
             shown = Counterexample(claim.name, claim.sentence, part.first_state(), calls, "")
             return f"A shortest trace that shows it, in scope {part.name}:\n\n{shown.steps()}"
     return "No scope of `tiny` or `small` shows it."
+
+
+def _without(rule: str) -> str:
+    for part in SERVING_SCOPES["small"]:
+        found = explore(with_rules(part, rule), first_failure_ends=True)
+        for failure in found.tally.failures.values():
+            return f"Without it, in scope {part.name}:\n\n{example(found, failure).story()}"
+    return "No scope of `small` shows what breaks without it."
 
 
 def _action(action: type[Action[Any]]) -> str:

@@ -13,8 +13,9 @@
     ledger.py       the level above: ownership only
     layout.py, serving.py    the environment: groups, requests, passes, and what memory holds
     hits.py         the longest hit over all groups
-    handling.py, scheduling.py, passing.py    what schedulers, workers and readers do
-    serving_properties.py    what a hit really promises, and the rule that each claim needs
+    moves.py, scheduling.py, passing.py    what schedulers, workers and readers do
+    handling.py, tables.py    how they use the pool
+    serving_properties.py, serving_possibilities.py    what a hit really promises, and which rule each claim needs
     scenarios.py    worked stories
 
 Standard library only. Nothing here knows the implementation.
@@ -31,6 +32,7 @@ from spec.layout import Group, Kind
 from spec.ledger import LEDGER_PROPERTIES
 from spec.lending import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
 from spec.lending_properties import LENDING_PROPERTIES
+from spec.moves import Move, WorldStep
 from spec.passing import BeginTransfer, EndTransfer, Invalidate, Reset, RunPass, Unpin
 from spec.pool import Pool, Primary, first_state
 from spec.possibilities import POSSIBILITIES
@@ -44,9 +46,10 @@ from spec.queries import (
     IsBlockWritable,
     TakeEvents,
 )
-from spec.scheduling import Admit, Drop, Grow, LookUp, Move, WorldStep
-from spec.serving import Plan, Rules, Running, Transfer, World, first_world
-from spec.serving_properties import WORLD_INVARIANTS, WORLD_POSSIBILITIES, WORLD_STEP_PROPERTIES
+from spec.scheduling import Admit, Drop, Grow, LookUp
+from spec.serving import RULES, Plan, Rules, Running, Transfer, World, first_world
+from spec.serving_possibilities import WORLD_POSSIBILITIES
+from spec.serving_properties import WORLD_INVARIANTS, WORLD_STEP_PROPERTIES
 from spec.terms import NULL, BlockId, GroupId, Life, Reason, Watcher
 
 ACTIONS: tuple[type[Action[Any]], ...] = (
@@ -78,14 +81,79 @@ WORLD_CLAIMS: tuple[Claim[Any], ...] = (*WORLD_INVARIANTS, *WORLD_STEP_PROPERTIE
 
 # fmt: off
 __all__ = [
-    "ACTIONS", "CLAIMS", "INVARIANTS", "NULL", "POSSIBILITIES", "STEP_PROPERTIES", "WORLD_CLAIMS", "WORLD_INVARIANTS",
-    "WORLD_POSSIBILITIES", "WORLD_STEP_PROPERTIES", "Action", "Admit", "BeginTransfer", "BlockId",
-    "CacheFullBlocks", "CachePartialBlock", "CancelWatch", "Claim", "Cleared", "Drop", "EndTransfer", "Event",
-    "EvictBlocks", "Extra", "FalseEventError", "FreeBlocks", "GetCachedBlock", "GetNewBlocks", "GetNumFreeBlocks",
-    "GetUsage", "Group", "GroupId", "Grow", "Handed", "Invalidate", "Invariant", "IsBlockWritable", "Key", "Kind",
-    "Life", "LookUp", "Mirror", "Move", "MoveBlockHashes", "Plan", "Pool", "Possibility", "Prefix", "Primary",
-    "Reason", "Removed", "Reset", "ResetDone", "ResetPrefixCache", "Rules", "RunPass", "Running", "Step",
-    "StepProperty", "Stored", "TakeEvents", "Touch", "Transfer", "Unpin", "UnpinBlocks", "Watcher", "World",
-    "WorldStep", "first_state", "first_world", "settled", "steps", "while_telling",
+    "ACTIONS",
+    "CLAIMS",
+    "INVARIANTS",
+    "NULL",
+    "POSSIBILITIES",
+    "RULES",
+    "STEP_PROPERTIES",
+    "WORLD_CLAIMS",
+    "WORLD_INVARIANTS",
+    "WORLD_POSSIBILITIES",
+    "WORLD_STEP_PROPERTIES",
+    "Action",
+    "Admit",
+    "BeginTransfer",
+    "BlockId",
+    "CacheFullBlocks",
+    "CachePartialBlock",
+    "CancelWatch",
+    "Claim",
+    "Cleared",
+    "Drop",
+    "EndTransfer",
+    "Event",
+    "EvictBlocks",
+    "Extra",
+    "FalseEventError",
+    "FreeBlocks",
+    "GetCachedBlock",
+    "GetNewBlocks",
+    "GetNumFreeBlocks",
+    "GetUsage",
+    "Group",
+    "GroupId",
+    "Grow",
+    "Handed",
+    "Invalidate",
+    "Invariant",
+    "IsBlockWritable",
+    "Key",
+    "Kind",
+    "Life",
+    "LookUp",
+    "Mirror",
+    "Move",
+    "MoveBlockHashes",
+    "Plan",
+    "Pool",
+    "Possibility",
+    "Prefix",
+    "Primary",
+    "Reason",
+    "Removed",
+    "Reset",
+    "ResetDone",
+    "ResetPrefixCache",
+    "Rules",
+    "RunPass",
+    "Running",
+    "Step",
+    "StepProperty",
+    "Stored",
+    "TakeEvents",
+    "Touch",
+    "Transfer",
+    "Unpin",
+    "UnpinBlocks",
+    "Watcher",
+    "World",
+    "WorldStep",
+    "first_state",
+    "first_world",
+    "settled",
+    "steps",
+    "while_telling",
 ]
 # fmt: on

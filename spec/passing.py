@@ -12,7 +12,7 @@ from spec.forgetting import EvictBlocks, ResetPrefixCache
 from spec.handling import call, give_back, touch
 from spec.layout import Kind, Slot
 from spec.lending import CancelWatch, UnpinBlocks
-from spec.scheduling import Move, unless
+from spec.moves import Move, unless
 from spec.serving import RequestId, Running, Transfer, World, expected
 from spec.terms import NULL, BlockId, GroupId, Watcher
 

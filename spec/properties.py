@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from spec.actions import Step
+from spec.moves import WorldStep
 from spec.pool import Pool
-from spec.scheduling import WorldStep
 from spec.serving import World
 
 Subject = TypeVar("Subject", Pool, Step, World, WorldStep)

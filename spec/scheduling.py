@@ -1,63 +1,15 @@
-"""What a scheduler does between two passes: admit, grow, drop. The same three parts as every action.
+"""What a scheduler does between two passes: admit, grow, drop."""
 
-The guard of such an action is not a refusal by anybody: it says why a scheduler has no reason or no right to do it now.
-"""
-
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from spec.handling import (
-    copy_later,
-    give_back,
-    in_release_order,
-    lend,
-    make_writable,
-    publish,
-    touch,
-    with_running,
-    with_table,
-    withdraw,
-)
+from spec.handling import give_back, in_release_order, make_writable, publish, touch, with_running, withdraw
 from spec.hits import longest_hit
 from spec.layout import Kind, Table
+from spec.moves import Move, unless
 from spec.serving import RequestId, Running, World
-from spec.terms import NULL, BlockId, GroupId
-
-
-class Move:
-    """One thing that the environment does."""
-
-    name: ClassVar[str]
-
-    __slots__ = ()
-
-    def guard(self, world: World) -> frozenset[str]:
-        """Why it is not done now; empty if it may be."""
-        raise TypeError(f"{self} has no guard")
-
-    def answers(self, world: World) -> Iterable[None]:
-        """A scheduler decides; nothing answers it."""
-        return (None,)
-
-    def effect(self, world: World, answer: None = None) -> World:
-        """The world afterwards."""
-        raise TypeError(f"{self} has no effect")
-
-
-class WorldStep(NamedTuple):
-    """One move made. What every property of behaviour speaks about; fields as in a step of the pool."""
-
-    before: World
-    action: Move
-    refused: frozenset[str]
-    answer: None
-    after: World
-
-
-def unless(*claims: tuple[str, bool]) -> frozenset[str]:
-    """The obstacles whose claim is true."""
-    return frozenset([obstacle for obstacle, applies in claims if applies])
+from spec.tables import bad_chunk, demand, extend, leave_window, new_entries, own_the_tail, stays_in_block
+from spec.terms import NULL, GroupId
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,80 +181,3 @@ class Drop(Move):
         rest = {name: other for name, other in world.running.items() if name != self.request}
         waiting = world.waiting | {self.request} if self.again else world.waiting
         return replace(world, running=rest, waiting=waiting, used=used)
-
-
-# --- how blocks come into a table ---
-
-
-def new_entries(world: World, group: GroupId, table: Table, upto: int) -> int:
-    """How many new blocks the table needs to hold so many tokens."""
-    kind = world.group(group)
-    missing = kind.blocks_for(upto) - len(table)
-    return min(1, missing) if kind.kind is Kind.STATE else max(0, missing)
-
-
-def demand(world: World, tables: tuple[Table, ...], tokens: int, upto: int) -> int:
-    """How many free blocks an admission takes: new ones, hits that are free now, and the target of each copy."""
-    total = 0
-    for number, table in enumerate(tables):
-        kind = world.group(GroupId(number))
-        total += new_entries(world, GroupId(number), table, upto)
-        if world.rules.count_what_hits_take:
-            total += tokens % kind.block_size != 0
-            total += sum(block != NULL and not world.pool.is_held(block) for block in set(table))
-    return total
-
-
-def stays_in_block(size: int, start: int, upto: int) -> bool:
-    """Does the chunk end in the block in which it starts, so that a state there is updated in place?"""
-    return start % size != 0 and (upto - 1) // size == start // size
-
-
-def bad_chunk(world: World, start: int, upto: int) -> bool:
-    """Would a state be passed in the middle of a block, so that its end is never stored?
-
-    A chunk that starts inside a block of a state group stops at the end of that block.
-    """
-    return world.rules.states_end_at_boundaries and any(
-        group.kind is Kind.STATE
-        and start % group.block_size != 0
-        and upto > -(-start // group.block_size) * group.block_size
-        for group in world.layout
-    )
-
-
-def own_the_tail(world: World, request: RequestId, group: GroupId, tokens: int) -> World:
-    """Copy on write at admission: the last block of a hit that ends inside it is exchanged for a copy of its own."""
-    size = world.group(group).block_size
-    table = world.running[request].tables[group]
-    if tokens % size == 0 or not table:
-        return world
-    world, copy = lend(world, 1)
-    if not copy:
-        return world
-    world = copy_later(touch(world, copy), table[-1], copy[0])  # the hit's reference is now the copy's
-    return with_running(world, request, with_table(world.running[request], group, (*table[:-1], copy[0])))
-
-
-def extend(world: World, request: RequestId, group: GroupId, start: int) -> World:
-    """Allocate what the table needs for the scheduled tokens."""
-    running, kind = world.running[request], world.group(group)
-    table = running.tables[group]
-    missing = kind.blocks_for(running.scheduled) - len(table)
-    if missing <= 0:
-        return world
-    skipped: tuple[BlockId, ...] = (NULL,) * (missing - 1) if kind.kind is Kind.STATE else ()
-    world, blocks = lend(world, missing - len(skipped))
-    return with_running(world, request, with_table(running, group, (*table, *skipped, *blocks)))
-
-
-def leave_window(world: World, request: RequestId, group: GroupId, upto: int) -> World:
-    """Give back the blocks that no token still to be computed will read."""
-    running, kind = world.running[request], world.group(group)
-    position = running.computed if world.rules.release_by_processed else upto
-    needed = kind.first_needed(position)
-    table = running.tables[group]
-    left = [entry for entry, block in enumerate(table) if block != NULL and (entry + 1) * kind.block_size <= needed]
-    world = give_back(world, in_release_order(world, tuple(table[entry] for entry in left)))
-    kept = tuple(NULL if entry in left else block for entry, block in enumerate(table))
-    return with_running(world, request, with_table(running, group, kept))

@@ -19,24 +19,33 @@ from spec.terms import NULL, BlockId, GroupId, Watcher
 RequestId = str
 
 
+def _rule(sentence: str) -> bool:
+    kept: bool = field(default=True, metadata={"sentence": sentence})
+    return kept
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What the environment owes the pool. Each can be broken on purpose, to see what it is good for."""
 
-    touch_before_allocating: bool = True  # P1: all groups' hits are touched before any group allocates
-    claim_at_once: bool = True  # P2: nothing happens between a lookup and the touch of what it found
-    count_what_hits_take: bool = True  # P3: the admission check counts free hits and copies as well
-    tails_first: bool = True  # P4: the end of a table is given back before its beginning
-    states_end_at_boundaries: bool = True  # P5: a chunk ends where a state is published
-    wait_for_commit: bool = True  # P6: states and blocks to be copied are hit only after they were written
-    withdraw_when_dropped: bool = True  # P7: a request dropped from a pass takes back what it published in it
-    copies_before_writes: bool = True  # P8: pending copies run before the pass writes
-    spare_watched_blocks: bool = True  # a block that somebody still reads is not written in place
-    release_by_processed: bool = True  # a block leaves a window when tokens are processed, not when scheduled
+    touch_before_allocating: bool = _rule("P1: the hits of all groups are touched before any group allocates.")
+    claim_at_once: bool = _rule("P2: nothing happens between a lookup and the touch of what it found.")
+    count_what_hits_take: bool = _rule("P3: the admission check counts hits that are free now, and copies.")
+    tails_first: bool = _rule("P4: the end of a table is given back before its beginning.")
+    states_end_at_boundaries: bool = _rule("P5: a chunk that starts inside a block of states stops at its end.")
+    wait_for_commit: bool = _rule("P6: a state, or a block to be copied, is hit only after it was written.")
+    withdraw_when_dropped: bool = _rule("P7: a request dropped from a pass takes back what it published in it.")
+    copies_before_writes: bool = _rule("P8: pending copies run before the pass writes.")
+    spare_watched_blocks: bool = _rule("A block that somebody still reads is not written in place.")
+    release_by_processed: bool = _rule("A block leaves a window when tokens are processed, not when scheduled.")
 
     def broken(self) -> list[str]:
         """The rules that are switched off."""
         return [rule.name for rule in fields(self) if not getattr(self, rule.name)]
+
+
+RULES: dict[str, str] = {rule.name: rule.metadata["sentence"] for rule in fields(Rules)}
+"""Each rule in words."""
 
 
 @dataclass(frozen=True, slots=True)
