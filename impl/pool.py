@@ -339,6 +339,10 @@ class BlockPool:
         own = getattr(block, "pool", None) is self
         return own and block.ref_cnt == 1 and block._digest is None and block not in self._watchers
 
+    def is_watched(self, block: KVCacheBlock) -> bool:
+        """Whether a watcher is still to be told before the block is reused."""
+        return block in self._watchers
+
     def get_num_free_blocks(self) -> int:
         """Number of blocks that can be lent now, cached and watched ones included."""
         return self.free_block_queue.num_free_blocks

@@ -114,7 +114,7 @@ def check(
     with _interruptible(session), Progress() as progress:
         _search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
         serving = SERVING_SCOPES["small"]
-        _search(session, "requests", serving, with_impl=False, workers=workers, memory=memory, progress=progress)
+        _search(session, "requests", serving, with_impl=True, workers=workers, memory=memory, progress=progress)
         work: list[jobs.Job] = [
             jobs.new_pools,
             partial(jobs.long_runs, 200, 60, seed),

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from proofs.counterexample import Counterexample
 from proofs.explore.machines import machine_of
 from proofs.explore.scopes import Scope
-from proofs.explore.search import AnyScope, Exploration, Failure, Progress, explore
+from proofs.explore.search import AnyScope, Exploration, Failure, Follower, Progress, explore
 from proofs.explore.serving import ServingScope, serving_source
 from proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower
+from proofs.refine.serving import FOLLOWS, ManagerFollower
 from proofs.verdicts import Figures, Obligation, Verdict
 from spec import ACTIONS, CLAIMS, WORLD_CLAIMS
 
@@ -17,6 +18,7 @@ COUNTED = "the_state_count_is_as_recorded"
 SENTENCES = {
     DEFINED: "Guard, answers and effect of every action are defined in every reachable state.",
     REFINES: "Every call, refused ones too, ends in impl as the spec allows, in the state that the spec knows.",
+    FOLLOWS: "Every move of schedulers, workers and readers ends in the managers of impl as the spec says.",
     COVERED: "Every action is taken and every reason to refuse it is met at least once.",
     COUNTED: "The number of states and steps is the recorded one, so a change of meaning cannot pass unnoticed.",
 } | {claim.name: claim.sentence for claim in (*CLAIMS, *WORLD_CLAIMS)}
@@ -33,9 +35,9 @@ def search(
 ) -> Iterator[Exploration]:
     """Search each part of a scope, with every call taken on `impl` as well if wanted. Ends early if a part does."""
     for part in parts:
-        follower = EdgeFollower(part.unit) if with_impl and isinstance(part, Scope) else None
+        follower = _follower(part) if with_impl else None
         found = explore(
-            part, follower=follower, follow_claim=REFINES, workers=workers, memory=memory, progress=progress
+            part, follower=follower, follow_claim=_claim(part), workers=workers, memory=memory, progress=progress
         )
         yield found
         if found.stopped is not None:
@@ -58,8 +60,16 @@ def decide(name: str, parts: Sequence[Exploration], *, with_impl: bool) -> list[
     decided += [_counted(found) for found in parts]
     if with_impl:
         calls = sum(found.tally.followed for found in parts)
-        decided.append(_judged(REFINES, "refine", name, parts, stopped, seconds, {"judged": calls}))
+        decided.append(_judged(_claim(parts[0].scope), "refine", name, parts, stopped, seconds, {"judged": calls}))
     return decided
+
+
+def _follower(scope: AnyScope) -> Follower:
+    return EdgeFollower(scope.unit) if isinstance(scope, Scope) else ManagerFollower(1)
+
+
+def _claim(scope: AnyScope) -> str:
+    return REFINES if isinstance(scope, Scope) else FOLLOWS
 
 
 def example(found: Exploration, failure: Failure) -> Counterexample:

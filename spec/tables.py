@@ -52,7 +52,8 @@ def own_the_tail(world: World, request: RequestId, group: GroupId, tokens: int) 
     world, copy = lend(world, 1)
     if not copy:
         return world
-    world = copy_later(touch(world, copy), table[-1], copy[0])  # the hit's reference is now the copy's
+    if table[-1] != NULL:  # null if the next token reads nothing of it
+        world = copy_later(touch(world, copy), table[-1], copy[0])  # the hit's reference is now the copy's
     return with_running(world, request, with_table(world.running[request], group, (*table[:-1], copy[0])))
 
 

@@ -11,7 +11,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_list_of_claims_is_the_one_the_command_prints() -> None:
     listed = README.split("<!-- claims: begin -->")[1].split("<!-- claims: end -->")[0]
-    assert listed.strip() == list_names(markdown=True).strip(), "write the output of `blockpool explain --markdown` there"
+    assert listed.strip() == list_names(markdown=True).strip(), (
+        "write the output of `blockpool explain --markdown` there"
+    )
 
 
 def test_the_example_runs_and_ends_with_a_hit() -> None:

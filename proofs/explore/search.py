@@ -23,7 +23,6 @@ from proofs.explore.scopes import Scope
 from proofs.explore.serving import ServingScope
 from proofs.explore.symmetry import Canon
 from proofs.refine.lockstep import DEFINED
-from spec import Action, Pool, Step
 
 AnyScope = Scope | ServingScope
 State = Any
@@ -35,7 +34,7 @@ CHUNK = 32  # states a worker expands at a time
 class Follower(Protocol):
     """Something that takes every call of the search as well: an implementation under test."""
 
-    def follow(self, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
+    def follow(self, state: Any, action: Any, allowed: Sequence[Any]) -> str | None:
         """Take the call from this state; None if what happened is allowed, else what differs, in words."""
 
 

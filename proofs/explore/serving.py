@@ -215,7 +215,7 @@ _WINDOW = Group(Kind.WINDOW, 1, window=2)
 _STATE = Group(Kind.STATE, 2)
 _RING = Group(Kind.RING, 2)
 _TWINS = {"a": Plan((0, 1, 2, 3), 3), "b": Plan((0, 1, 2, 3), 3)}
-_COUSINS = {"a": Plan((0, 1, 2, 3), 3), "b": Plan((0, 1, 2, 4, 5), 4)}  # b begins with the whole prompt of a
+_COUSINS = {"a": Plan((0, 1, 2, 3), 3), "b": Plan((0, 1, 2, 4), 4)}  # b begins with the whole prompt of a
 
 _ATTENTION = ServingScope(
     "attention",

@@ -81,8 +81,9 @@ class EdgeFollower:
         self._subject: Subject | None = None
         self._state: Pool | None = None  # the state the subject is known to be in
 
-    def follow(self, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
+    def follow(self, state: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
         """What differs, or None."""
+        pool = state
         if self._subject is None:  # made here, since a worker process gets the follower by pickling
             self._subject = Subject(pool, Names(self.unit))
         elif pool is not self._state:

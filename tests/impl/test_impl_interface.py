@@ -45,6 +45,7 @@ SIGNATURES = {
     "unpin_blocks": ["blocks", "on_reuse"],
     "cancel_watch": ["block", "on_reuse"],
     "is_block_writable": ["block"],
+    "is_watched": ["block"],
     "cache_full_blocks": [
         "request",
         "blocks",

@@ -178,6 +178,21 @@ def test_another_pool_may_be_changed_from_a_callback(pool: BlockPool) -> None:
     assert other.get_num_free_blocks() == 1
 
 
+def test_a_block_is_watched_until_its_last_watcher_is_told_or_withdrawn(pool: BlockPool) -> None:
+    blocks = pool.get_new_blocks(2)
+    pool.touch([blocks[1]])
+    assert [pool.is_watched(block) for block in pool.blocks] == [False] * 6
+    pool.unpin_blocks(blocks, print)
+    pool.unpin_blocks([blocks[1]], repr)
+    assert [pool.is_watched(block) for block in blocks] == [True, True]
+    pool.cancel_watch(blocks[1], print)
+    assert pool.is_watched(blocks[1])
+    pool.cancel_watch(blocks[1], repr)
+    assert [pool.is_watched(block) for block in blocks] == [True, False]
+    pool.get_new_blocks(5)
+    assert not pool.is_watched(blocks[0])
+
+
 def test_callbacks_that_raise_do_not_stop_the_call(pool: BlockPool, request_a: Request) -> None:
     log: list[int] = []
 

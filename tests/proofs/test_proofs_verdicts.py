@@ -1,0 +1,225 @@
+"""Verdicts: exit codes, and what a search decides of each obligation."""
+
+from dataclasses import replace
+
+import pytest
+
+from proofs.counterexample import Counterexample
+from proofs.decide import COUNTED, COVERED, SENTENCES, decide, search
+from proofs.explore.machines import PoolMachine
+from proofs.explore.scopes import SCOPES, Scope
+from proofs.explore.search import Exploration, explore
+from proofs.refine.lockstep import DEFINED, REFINES
+from proofs.verdicts import Obligation, Verdict, exit_code
+from spec import CLAIMS, INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, GetNewBlocks, Reason, Touch, first_state
+
+H, R, I, V = Verdict.HOLDS, Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS  # noqa: E741
+
+TINY = SCOPES["tiny"][0]
+ONE_BLOCK = replace(TINY, blocks=1, batch=2, expected=None)
+NESTED = replace(SCOPES["small"][2], blocks=1, batch=2, expected=None)
+UNCACHED = replace(SCOPES["small"][5], blocks=1, batch=1, watchers=1, expected=None)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        ((), 4),
+        ((H,), 0),
+        ((R,), 1),
+        ((I,), 3),
+        ((V,), 4),
+        ((H, R), 1),
+        ((H, I), 3),
+        ((H, V), 4),
+        ((R, I), 1),
+        ((R, V), 1),
+        ((I, V), 3),
+        ((H, R, I), 1),
+        ((H, R, V), 1),
+        ((H, I, V), 3),
+        ((R, I, V), 1),
+        ((H, R, I, V), 1),
+    ],
+)
+def test_exit_codes(verdicts: tuple[Verdict, ...], code: int) -> None:
+    for order in (verdicts, verdicts[::-1], verdicts * 2):
+        assert exit_code(Obligation("n", "explore", "s", verdict) for verdict in order) == code
+
+
+def test_an_obligation_as_a_document() -> None:
+    plain = Obligation("n", "explore", "s", H, {"judged": 3}, 1.23456)
+    assert plain.as_dict() == {
+        "name": "n", "method": "explore", "scope": "s", "verdict": "holds", "figures": {"judged": 3}, "seconds": 1.235
+    }  # fmt: skip
+    counterexample = Counterexample("c", "S.", first_state(2), (), "why")
+    refuted = replace(plain, verdict=R, words="why", counterexample=counterexample).as_dict()
+    assert refuted["words"] == "why"
+    assert refuted["counterexample"]["claim"] == "c"
+
+
+def decided(*parts: Exploration, with_impl: bool = False) -> dict[str, Obligation]:
+    obligations = decide("scope", parts, with_impl=with_impl)
+    return {obligation.name: obligation for obligation in obligations}
+
+
+def test_every_claim_is_decided_once() -> None:
+    obligations = decide("scope", [explore(ONE_BLOCK, depth=0)], with_impl=True)
+    names = [obligation.name for obligation in obligations]
+    assert names == [
+        *(claim.name for claim in (*INVARIANTS, *STEP_PROPERTIES)),
+        DEFINED,
+        *(claim.name for claim in POSSIBILITIES),
+        COVERED,
+        COUNTED,
+        REFINES,
+    ]
+    assert {claim.name for claim in CLAIMS} <= set(SENTENCES)
+
+
+def test_holds() -> None:
+    found = explore(ONE_BLOCK)
+    verdicts = decided(found)
+    assert verdicts["queued_blocks_are_unheld"].verdict is H
+    assert verdicts["queued_blocks_are_unheld"].figures == {"judged": found.tally.tested["queued_blocks_are_unheld"]}
+    assert verdicts["every_block_is_lent"].figures == {"calls": 1}
+    assert verdicts[DEFINED].verdict is H
+
+
+def test_vacuous_without_watchers() -> None:
+    """Not among them, though it is about watchers: a_watcher_leaves_.. counts every cancel_watch as a test."""
+    verdicts = decided(explore(replace(ONE_BLOCK, watchers=0)))
+    vacuous = {name for name, obligation in verdicts.items() if obligation.verdict is V}
+    assert vacuous == {
+        # about watchers
+        "only_lendable_blocks_are_watched",
+        "only_unpinning_adds_watchers",
+        "a_watcher_is_told_of_a_reuse",
+        "two_watchers_of_one_block_are_told",
+        "a_watched_block_is_touched",
+        "a_watcher_calls_back_into_the_pool",
+        "an_unpinned_block_stays_held_by_another",
+        # one block has no order
+        "survivors_keep_their_order",
+        "blocks_join_the_queue_only_at_its_ends",
+        # nor a copy
+        "keys_move_to_a_copy",
+        "two_blocks_are_under_one_key",
+        "a_lookup_has_a_choice",
+        "a_stored_event_names_its_parent",
+        # caching is on
+        "without_caching_nothing_is_findable",
+        # repeated blocks, re-entrant and uncached calls
+        COVERED,
+    }
+    assert verdicts["only_unpinning_adds_watchers"].words == "nothing in this scope tests it"
+    assert verdicts["a_lookup_has_a_choice"].words == "no step of this scope shows it"
+    assert exit_code(verdicts.values()) == 4
+
+
+def test_parts_add_up() -> None:
+    parts = [explore(ONE_BLOCK), explore(NESTED), explore(UNCACHED)]
+    verdicts = decided(*parts)
+    assert verdicts["without_caching_nothing_is_findable"].verdict is H
+    assert verdicts["a_watcher_calls_back_into_the_pool"].verdict is H
+    judged = [part.tally.tested["queued_blocks_are_unheld"] for part in parts]
+    assert verdicts["queued_blocks_are_unheld"].figures == {"judged": sum(judged)}
+    assert len([one for one in decide("scope", parts, with_impl=False) if one.name == COUNTED]) == 3
+
+
+def test_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = [replace(claim, judge=lambda pool: 2 not in pool.refs.values()) for claim in INVARIANTS]
+    monkeypatch.setattr(PoolMachine, "invariants", wrong)
+    verdicts = decided(explore(ONE_BLOCK), explore(replace(ONE_BLOCK, batch=1)))
+    obligation = verdicts["counts_are_never_negative"]
+    assert obligation.verdict is R
+    assert obligation.counterexample is not None
+    assert len(obligation.counterexample.calls) == 1  # the shorter of the two; with batches of one it takes two calls
+    assert obligation.words == obligation.counterexample.words
+    assert verdicts["a_query_changes_nothing"].verdict is H
+    assert exit_code(verdicts.values()) == 1
+
+
+@pytest.mark.parametrize("limit", ["depth", "memory"])
+def test_inconclusive(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr("proofs.explore.search.memory_left", lambda: 0.1)
+    found = explore(ONE_BLOCK, depth=0) if limit == "depth" else explore(ONE_BLOCK, memory=0.5)
+    verdicts = decided(found, with_impl=True)
+    for claim in (*INVARIANTS, *STEP_PROPERTIES):
+        assert verdicts[claim.name].verdict is I
+    for name in (DEFINED, COVERED, COUNTED, REFINES, "everything_is_free_again"):
+        assert verdicts[name].verdict is I
+        assert verdicts[name].words == found.stopped
+    assert verdicts["every_block_is_lent"].verdict is H  # shown is shown
+    assert exit_code(verdicts.values()) == 3
+
+
+def test_a_failure_counts_also_if_the_search_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = [replace(claim, judge=lambda pool: 2 not in pool.refs.values()) for claim in INVARIANTS]
+    monkeypatch.setattr(PoolMachine, "invariants", wrong)
+    verdicts = decided(explore(ONE_BLOCK, depth=0))
+    assert verdicts["counts_are_never_negative"].verdict is R
+    assert exit_code(verdicts.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "verdict", "words"),
+    [
+        (None, H, "no counts are recorded for this scope"),
+        ((24, 2534), H, ""),
+        ((24, 2535), R, "recorded are 24 states and 2,535 steps"),
+        ((23, 2534), R, "recorded are 23 states and 2,534 steps"),
+    ],
+)
+def test_counts(expected: tuple[int, int] | None, verdict: Verdict, words: str) -> None:
+    counted = decided(explore(replace(ONE_BLOCK, expected=expected)))[COUNTED]
+    assert (counted.verdict, counted.words) == (verdict, words)
+    assert {name: counted.figures[name] for name in ("states", "steps", "symmetry")} == {
+        "states": 24, "steps": 2534, "symmetry": 1.0
+    }  # fmt: skip
+
+
+def test_a_reason_that_an_action_does_not_declare_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GetNewBlocks, "reasons", frozenset({Reason.RE_ENTRANT, Reason.NOT_ENOUGH_FREE}))
+    covered = decided(explore(ONE_BLOCK))[COVERED]
+    assert covered.verdict is R
+    assert covered.words == "refusals that the action does not declare: get_new_blocks (bad count)"
+
+
+def test_what_is_never_met_is_named() -> None:
+    covered = decided(explore(ONE_BLOCK))[COVERED]
+    assert covered.verdict is V
+    assert covered.words.startswith("never met: cache_full_blocks (caching disabled), ")
+    assert covered.figures["of"] == 51
+
+
+def test_the_parts_of_small_together_leave_nothing_unmet_or_unshown() -> None:
+    """With less of each than `small` has, so that it is quick."""
+    changes = {"nested": {"blocks": 1}, "contents": {"blocks": 1}, "uncached": {"blocks": 1}}
+    parts: list[Scope] = [
+        replace(part, blocks=2, batch=2, max_watches=2, expected=None)
+        for part in SCOPES["small"]
+        if part.name in ("small", "nested", "contents", "uncached")
+    ]
+    parts = [replace(part, **changes.get(part.name, {})) for part in parts]  # type: ignore[arg-type]
+    verdicts = decided(*(explore(part) for part in parts))
+    assert {name for name, obligation in verdicts.items() if obligation.verdict is not H} == set()
+
+
+def test_a_search_ends_with_the_part_that_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofs.explore.search.memory_left", lambda: 0.1)
+    parts = (ONE_BLOCK, NESTED)
+    assert len(list(search(parts, with_impl=False, workers=1, memory=0.5))) == 1
+    assert len(list(search(parts, with_impl=False, workers=1))) == 2
+
+
+def test_a_search_with_the_implementation_follows_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    [found] = search([ONE_BLOCK], with_impl=True, workers=1)
+    assert decided(found, with_impl=True)[REFINES].verdict is H
+    assert found.tally.followed > 2000
+    monkeypatch.setattr(Touch, "answers", lambda self, pool: ("something else",))
+    [found] = search([ONE_BLOCK], with_impl=True, workers=1)
+    obligation = decided(found, with_impl=True)[REFINES]
+    assert obligation.verdict is R
+    assert obligation.counterexample is not None
+    assert len(obligation.counterexample.calls) == 1
