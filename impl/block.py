@@ -63,6 +63,12 @@ class KVCacheBlock:
         """How many tokens of the prefix the primary key covers, or None when the block is not cached."""
         return None if self._digest is None else self._num_tokens
 
+    def __copy__(self) -> KVCacheBlock:
+        raise TypeError("a block is one piece of memory and cannot be copied; keep a reference to it")
+
+    def __deepcopy__(self, memo: object) -> KVCacheBlock:
+        return self.__copy__()
+
     def __repr__(self) -> str:
         # Links are shown as a flag: following them would recurse through the whole queue.
         digest = self._digest

@@ -144,3 +144,8 @@ class WatcherErrors(BlockPoolError, RuntimeError):
         self.args = (call, errors, result)
         self.errors = list(errors)
         self.result = result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Blocks are linked to each other: pickling one would pickle the whole pool. Their ids are enough elsewhere.
+        result = [block.block_id for block in self.result] if isinstance(self.result, list) else self.result
+        return type(self), (self.call, self.errors, result)

@@ -224,6 +224,7 @@ class BlockPool:
             if (
                 self.enable_caching
                 and not self._telling
+                and kv_cache_group_id.__class__ is int
                 and block_mask is None
                 and 0 <= num_cached_blocks < num_full_blocks <= len(blocks)
                 and block_size % self.hash_block_size == 0 < block_size
@@ -302,10 +303,10 @@ class BlockPool:
             block._digest = None
         self.cached_block_hash_to_block.clear()
         self._aliases.clear()
-        if self.metrics_collector is not None:
-            self.metrics_collector.reset()
         if self.enable_kv_cache_events:
             self.kv_event_queue.append(AllBlocksCleared(self.medium))
+        if self.metrics_collector is not None:
+            self.metrics_collector.reset()
         raise_watcher_errors(call, errors, True)
         return True
 

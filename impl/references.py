@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .block import KVCacheBlock
 from .checks import is_count, listed, not_while_telling, own_block
-from .errors import BadCount, BadWatcher, NotEnoughFreeBlocks, NotHeld, NullBlock, UnknownBlock
+from .errors import BadCount, BadWatcher, NotEnoughFreeBlocks, NotHeld, NullBlock, QueueError, UnknownBlock
 from .publish import drop_keys
-from .watchers import OnReuse, add_watcher, raise_watcher_errors, tell
+from .watchers import OnReuse, raise_watcher_errors, tell
 
 if TYPE_CHECKING:
     from .pool import BlockPool
@@ -64,7 +64,14 @@ def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
         regular = False  # not a block
     if regular:
         if idle:
-            pool.free_block_queue.remove_n(idle)
+            try:
+                pool.free_block_queue.remove_n(idle)
+            except QueueError as error:  # a copy of a block, or a block whose links somebody changed
+                for block in blocks:
+                    block.ref_cnt -= not block.is_null
+                raise UnknownBlock(
+                    "touch", "a block with no reference is not in the free queue", idle[0].block_id
+                ) from error
     else:
         for block in passed(blocks, remaining):
             block.ref_cnt -= 1
@@ -167,10 +174,13 @@ def unpin(pool: BlockPool, blocks: Iterable[KVCacheBlock], on_reuse: OnReuse) ->
         if own_block(pool, call, block).is_null:
             raise NullBlock(call, "the null block has no content to wait for", block.block_id)
         count_occurrence(call, named, block)
+    # Comparing callbacks may raise, so it is done before anything changes.
+    unwatched = [block for block in named if on_reuse not in pool._watchers.get(block, ())]
     idle = []
     for block in listing:
         block.ref_cnt -= 1
-        add_watcher(pool, block, on_reuse)
         if block.ref_cnt == 0:
             idle.append(block)
+    for block in unwatched:
+        pool._watchers.setdefault(block, []).append(on_reuse)
     pool.free_block_queue.append_n(idle)

@@ -14,13 +14,6 @@ if TYPE_CHECKING:
 OnReuse = Callable[[KVCacheBlock], None]
 
 
-def add_watcher(pool: BlockPool, block: KVCacheBlock, on_reuse: OnReuse) -> None:
-    """Register a callback. Equal ones (`==`, so one bound method twice) are one watcher."""
-    watchers = pool._watchers.setdefault(block, [])
-    if on_reuse not in watchers:
-        watchers.append(on_reuse)
-
-
 def tell(pool: BlockPool, blocks: Sequence[KVCacheBlock]) -> list[BaseException]:
     """Tell all watchers of `blocks`, then forget them. Returns what the callbacks raised, in order.
 

@@ -27,7 +27,7 @@ from proofs.console import (
     print_summary,
     save_counterexamples,
 )
-from proofs.decide import COUNTED, decide, search
+from proofs.decide import COUNTED, SEARCHED, decide, search
 from proofs.detect.defects import CANARIES, DEFECTS
 from proofs.explain import explain_name, list_names, nearest
 from proofs.explore.scopes import SCOPES, Scope, ScopeTooLargeError, narrowed
@@ -75,6 +75,11 @@ class Session:
     obligations: list[Obligation] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
+    def __post_init__(self) -> None:
+        for path in filter(None, (self.json_file, self.save)):
+            if not path.absolute().parent.is_dir():
+                raise typer.BadParameter(f"{path} cannot be written: there is no folder {path.absolute().parent}")
+
     def decide(self, obligations: list[Obligation]) -> None:
         for obligation in obligations:
             print_obligation(obligation)
@@ -117,9 +122,10 @@ def check(
         _search(session, "requests", serving, with_impl=True, workers=workers, memory=memory, progress=progress)
         work: list[jobs.Job] = [
             jobs.new_pools,
-            partial(jobs.long_runs, 200, 60, seed),
-            partial(jobs.contracts, 40, 40),
+            partial(jobs.long_runs, 150, 60, seed),
+            partial(jobs.contracts, 60, 60),
             partial(jobs.digests, 2000, seed),
+            partial(jobs.several_pools, 300, seed or 0),
             partial(jobs.served, 400, 300, seed or 0),
             *(partial(jobs.needed, rule) for rule in RULES),
             *jobs.trials(CANARIES),
@@ -185,8 +191,11 @@ def refine(
     session = Session(f"scope {scope}, {_seeded(seed)}", json_file, save)
     with _interruptible(session), Progress() as progress:
         found = _explorations(parts, with_impl=True, workers=workers, memory=memory, progress=progress)
+        stopped = any(exploration.stopped == "interrupted" for exploration in found)
         decided = decide(scope, found, with_impl=True)
-        session.decide([one for one in decided if one.method == "refine" or one.name == COUNTED])
+        session.decide([one for one in decided if one.method == "refine" or one.name in (COUNTED, SEARCHED)])
+        if stopped:
+            raise KeyboardInterrupt
         work: list[jobs.Job] = [
             jobs.new_pools,
             partial(jobs.long_runs, runs, calls, seed),

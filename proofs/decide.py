@@ -14,12 +14,14 @@ from spec import ACTIONS, CLAIMS, WORLD_CLAIMS
 
 COVERED = "every_action_and_refusal_is_met"
 COUNTED = "the_state_count_is_as_recorded"
+SEARCHED = "the_scope_is_searched_whole"
 
 SENTENCES = {
     DEFINED: "Guard, answers and effect of every action are defined in every reachable state.",
     REFINES: "Every call, refused ones too, ends in impl as the spec allows, in the state that the spec knows.",
     FOLLOWS: "Every move of schedulers, workers and readers ends in the managers of impl as the spec says.",
     COVERED: "Every action is taken and every reason to refuse it is met at least once.",
+    SEARCHED: "Every state of the scope was reached and every call tried; no counts are recorded to compare with.",
     COUNTED: "The number of states and steps is the recorded one, so a change of meaning cannot pass unnoticed.",
 } | {claim.name: claim.sentence for claim in (*CLAIMS, *WORLD_CLAIMS)}
 """Every obligation of a search, in words."""
@@ -35,7 +37,7 @@ def search(
 ) -> Iterator[Exploration]:
     """Search each part of a scope, with every call taken on `impl` as well if wanted. Ends early if a part does."""
     for part in parts:
-        follower = _follower(part) if with_impl else None
+        follower = follower_of(part) if with_impl else None
         found = explore(
             part, follower=follower, follow_claim=_claim(part), workers=workers, memory=memory, progress=progress
         )
@@ -64,8 +66,11 @@ def decide(name: str, parts: Sequence[Exploration], *, with_impl: bool) -> list[
     return decided
 
 
-def _follower(scope: AnyScope) -> Follower:
-    return EdgeFollower(scope.unit) if isinstance(scope, Scope) else ManagerFollower(1)
+def follower_of(scope: AnyScope) -> Follower:
+    """The implementation that takes every call of this scope as well."""
+    if not isinstance(scope, Scope):
+        return ManagerFollower(1)
+    return EdgeFollower(scope.unit, raising=scope.nested)  # where watchers call back, they also raise
 
 
 def _claim(scope: AnyScope) -> str:
@@ -151,7 +156,7 @@ def _counted(found: Exploration) -> Obligation:
     if found.stopped:
         verdict, words = Verdict.INCONCLUSIVE, found.stopped
     elif found.scope.expected is None:
-        words = "no counts are recorded for this scope"
+        return Obligation(SEARCHED, "explore", found.scope.name, verdict, figures, found.seconds)
     elif found.scope.expected != (states, steps):
         recorded = "{:,} states and {:,} steps".format(*found.scope.expected)
         verdict, words = Verdict.REFUTED, f"recorded are {recorded}"

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from inspect import getdoc
 from typing import Any
 
+from proofs import jobs
 from proofs.counterexample import Counterexample
 from proofs.decide import SENTENCES, example
 from proofs.explore.scopes import SCOPES
@@ -40,9 +41,10 @@ def explain_name(name: str) -> str:
         return _reason(reasons[name])
     if name in RULES:
         return f"{name} (a rule that schedulers owe the pool)\n\n{RULES[name]}\n\n{_without(name)}"
-    if name in SENTENCES:
-        return f"{name}\n\n{SENTENCES[name]}"
-    known = [*claims, *actions, *reasons, *RULES, *SENTENCES]
+    obligations = SENTENCES | jobs.SENTENCES
+    if name in obligations:
+        return f"{name}\n\n{obligations[name]}"
+    known = dict.fromkeys([*claims, *actions, *reasons, *RULES, *obligations])
     raise KeyError(f"there is nothing called {name!r}. {nearest(name, known)}")
 
 

@@ -5,20 +5,22 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_all_start_methods, get_context
-from signal import SIG_IGN, SIGINT, signal
+from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from time import perf_counter
 from typing import Any
 
+from proofs import decide
 from proofs.counterexample import Counterexample
-from proofs.decide import SENTENCES, example
+from proofs.decide import example
 from proofs.explore.search import explore
 from proofs.explore.serving import SERVING_SCOPES, with_rules
 from proofs.refine.digests import SEPARATES, compare_digests
 from proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
-from proofs.refine.machine import PoolMachine, Run, sample
+from proofs.refine.machine import WANTED, PoolMachine, Run, sample
+from proofs.refine.pools import SPLITS, compare_pools
 from proofs.replay import replay, synthetic_requests
 from proofs.verdicts import Figures, Obligation, Verdict
 
@@ -29,6 +31,17 @@ CATCHES = "catches"
 NEEDED = "something breaks without"
 SILENT = "no_gate_fires_without_a_defect"
 
+SENTENCES = {
+    STARTS: "A new pool of impl, of any size and setting tried, is in the first state of the spec.",
+    CLAIMS_HOLD: "Every claim holds along random histories of pools of up to 64 blocks.",
+    CONTRACTS_HOLD: "The contracts of impl hold along random histories, and notice pools that somebody spoiled.",
+    SEPARATES: "Two digests are equal exactly when the prefixes are, tokens and extras.",
+    SPLITS: "A release that mixes blocks of several pools is one for each pool, or refused whole.",
+    SERVES: "A serving engine on a workload keeps impl and spec in lockstep, and leaks nothing.",
+    SILENT: "Run on the source as it is, no gate notices anything.",
+}
+"""Obligations that are not claims of the spec, in words."""
+
 Job = Callable[[], list[Obligation]]
 
 
@@ -36,14 +49,33 @@ def run_jobs(jobs: Sequence[Job], workers: int) -> Iterator[list[Obligation]]:
     """Run the jobs, some at a time; their obligations in the order of the jobs."""
     methods = get_all_start_methods()
     context = get_context("forkserver" if "forkserver" in methods else "spawn")
-    with ProcessPoolExecutor(workers, context, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
+    with ProcessPoolExecutor(workers, context, initializer=_start) as pool:
         futures = [pool.submit(job) for job in jobs]
         try:
-            for future in futures:
-                yield future.result()
+            for job, future in zip(jobs, futures, strict=True):
+                yield _result(job, future)
         except (KeyboardInterrupt, GeneratorExit):
+            workers_left = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in workers_left:
+                process.terminate()  # ends its own child as well, see _start
             raise
+
+
+def _start() -> None:
+    """In a worker: Ctrl-C is for the parent; being terminated ends what the worker waits for, too."""
+    signal(SIGINT, SIG_IGN)
+    signal(SIGTERM, lambda *_: sys.exit(1))
+
+
+def _result(job: Job, future: "Future[list[Obligation]]") -> list[Obligation]:
+    """What the job decided; a job that dies has decided nothing, and must not take the others' verdicts with it."""
+    try:
+        return future.result()
+    except Exception as error:  # noqa: BLE001  a bug or a lost process: either way no verdict
+        function = job.func if isinstance(job, partial) else job
+        words = f"{type(error).__name__}: {error}"
+        return [Obligation(f"the job {function.__name__} ends", "check", "", Verdict.INCONCLUSIVE, {}, 0.0, words)]
 
 
 def new_pools() -> list[Obligation]:
@@ -61,7 +93,8 @@ def long_runs(runs: int, calls: int, seed: int | None) -> list[Obligation]:
     started = perf_counter()
     run = sample(runs, calls, seed)
     seconds = perf_counter() - started
-    figures: Figures = {"runs": run.runs, "calls": run.steps, "refused": run.refused}
+    shown = f"{len(run.shown)} of {len(WANTED)}"
+    figures: Figures = {"runs": run.runs, "calls": run.steps, "refused": run.refused, "possibilities": shown}
     scope = f"{PoolMachine.most_blocks} blocks"
     decided = []
     for claim in (REFINES, CLAIMS_HOLD):
@@ -73,8 +106,11 @@ def long_runs(runs: int, calls: int, seed: int | None) -> list[Obligation]:
             )
         else:
             # A failure of the other claim ended the runs early; this one was then not looked at to the end.
-            verdict = Verdict.HOLDS if run.failure is None else Verdict.INCONCLUSIVE
-            words = "" if run.failure is None else f"the runs ended at a failure of {run.failure.claim}"
+            verdict, words = Verdict.HOLDS, ""
+            if run.failure is not None:
+                verdict, words = Verdict.INCONCLUSIVE, f"the runs ended at a failure of {run.failure.claim}"
+            elif run.missing:
+                verdict, words = Verdict.VACUOUS, f"these runs never showed {', '.join(run.missing)}"
             decided.append(Obligation(claim, "sample", scope, verdict, figures, seconds, words))
     return decided
 
@@ -82,7 +118,7 @@ def long_runs(runs: int, calls: int, seed: int | None) -> list[Obligation]:
 def _example(run: Run) -> Counterexample:
     failure = run.failure
     assert failure is not None
-    sentence = SENTENCES.get(failure.claim, failure.claim)
+    sentence = decide.SENTENCES.get(failure.claim, failure.claim)
     return Counterexample(failure.claim, sentence, failure.first, failure.calls, failure.words)
 
 
@@ -107,6 +143,17 @@ def digests(examples: int, seed: int | None) -> list[Obligation]:
     return [
         Obligation(SEPARATES, "sample", "6 tokens", verdict, figures, perf_counter() - started, pairs.failure or "")
     ]
+
+
+def several_pools(runs: int, seed: int) -> list[Obligation]:
+    """Releases that mix the blocks of two pools."""
+    started = perf_counter()
+    run = compare_pools(runs, seed)
+    figures: Figures = {"releases": run.mixed, "refused": run.refused}
+    verdict = Verdict.HOLDS if run.failure is None else Verdict.REFUTED
+    if not run.refused or run.mixed == run.refused:
+        verdict = Verdict.VACUOUS if run.failure is None else verdict
+    return [Obligation(SPLITS, "sample", "2 pools", verdict, figures, perf_counter() - started, run.failure or "")]
 
 
 def served(requests: int, blocks: int, seed: int) -> list[Obligation]:

@@ -30,12 +30,28 @@ def keys_leave_only_for_a_named_reason(step: Step) -> bool | None:
             return True
         case MoveBlockHashes(source, _):
             return lost == {source}
-        case CacheFullBlocks(_, blocks):
-            return lost <= set(blocks)
+        case CacheFullBlocks():
+            return lost <= set(step.action.chosen().values())
         case CachePartialBlock(_, block):
             return lost == {block}
         case _:
             return False
+
+
+def what_is_published_is_found(step: Step) -> bool | None:
+    """After publishing, a lookup of each published prefix finds the block.
+
+    Content that cannot be found is computed again by every request that needs it."""
+    match step.action:
+        case _ if step.refused:
+            return None
+        case CacheFullBlocks():
+            published = [(step.action.key(place), block) for place, block in step.action.chosen().items()]
+        case CachePartialBlock(_, block) if step.answer is not None:
+            published = [(step.answer, block)]
+        case _:
+            return None
+    return all(block in step.after.index.get(key, ()) for key, block in published)
 
 
 def a_move_keeps_every_key(step: Step) -> bool | None:
@@ -69,6 +85,8 @@ def the_outbox_grows_only_at_its_end(step: Step) -> bool | None:
     Consumers apply them in order; one lost or moved event falsifies their mirror for good."""
     if isinstance(step.action, TakeEvents) and not step.refused:
         return step.after.outbox == ()
+    if not step.before.outbox:
+        return None
     return step.after.outbox[: len(step.before.outbox)] == step.before.outbox
 
 
@@ -133,6 +151,7 @@ def _is_consistent(event: Stored) -> bool:
 CACHING_PROPERTIES = collect(
     StepProperty,
     keys_leave_only_for_a_named_reason,
+    what_is_published_is_found,
     a_move_keeps_every_key,
     coverage_only_grows_within_a_life,
     the_outbox_grows_only_at_its_end,

@@ -133,6 +133,16 @@ def only_unpinning_adds_watchers(step: Step) -> bool | None:
     )
 
 
+def every_unpinned_block_is_watched(step: Step) -> bool | None:
+    """Each block unpinned with a watcher is watched by it afterwards.
+
+    A reader that believes it will be told reads on into somebody else's content."""
+    action = step.action
+    if step.refused or not isinstance(action, UnpinBlocks) or not action.blocks:
+        return None
+    return all(action.watcher in step.after.watchers.get(block, ()) for block in action.blocks)
+
+
 LENDING_PROPERTIES = collect(
     StepProperty,
     a_refused_call_changes_nothing,
@@ -145,4 +155,5 @@ LENDING_PROPERTIES = collect(
     references_change_only_as_asked,
     a_watcher_leaves_by_being_told_or_cancelled,
     only_unpinning_adds_watchers,
+    every_unpinned_block_is_watched,
 )

@@ -4,31 +4,37 @@ Each answers None if it noticed nothing, or what it noticed: the claim, the call
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from proofs.decide import COVERED, decide, example
+from proofs.decide import COVERED, decide, example, follower_of
 from proofs.explore.scopes import SCOPES
 from proofs.explore.search import Exploration, explore
+from proofs.explore.serving import SERVING_SCOPES
 from proofs.refine.digests import SEPARATES, compare_digests
-from proofs.refine.lockstep import REFINES, STARTS, EdgeFollower, MismatchError, check_new_pools
+from proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
 from proofs.refine.machine import sample
+from proofs.refine.pools import SPLITS, compare_pools
+from proofs.refine.serving import FOLLOWS
+from proofs.replay import replay, synthetic_requests
 from proofs.verdicts import Verdict
 
 Caught = dict[str, Any]
 
+SERVING_DEPTH = 6
+"""Moves of requests are larger steps; a defect in a manager shows within a few."""
+
 SHALLOW = 3
 """Most defects show within a few calls; all parts are searched to this depth before any is searched whole."""
 
-PARTS = tuple(replace(part, blocks=3 if part.name == "quiet" else 2, batch=2) for part in SCOPES["small"])
-"""The scope `small` with two blocks, and three where there are no watchers: a small pool shows nearly everything."""
+PARTS = SCOPES["tiny"]
+"""A small pool shows nearly everything."""
 
 
 def _explore(of_spec: bool) -> Caught | None:
     """The spec against its own claims."""
     if not of_spec:
         return None
-    shallow = _search(None, SHALLOW)
+    shallow = _search(False, SHALLOW)
     if shallow is not None:
         return shallow
     searched = []
@@ -49,7 +55,7 @@ def _refine(of_spec: bool) -> Caught | None:
         check_new_pools()
     except MismatchError as mismatch:
         return _caught(STARTS, 0, str(mismatch))
-    return _search(EdgeFollower, SHALLOW) or _search(EdgeFollower, None)
+    return _search(True, SHALLOW) or _search(True, None)
 
 
 def _digest(of_spec: bool) -> Caught | None:
@@ -60,14 +66,41 @@ def _digest(of_spec: bool) -> Caught | None:
 
 def _sample(of_spec: bool) -> Caught | None:
     """Long runs on larger pools."""
-    failure = sample(runs=100, calls=60).failure
+    failure = sample(runs=100, calls=60, shrink=False).failure
     return None if failure is None else _caught(failure.claim, len(failure.calls), failure.words)
 
 
-def _search(follower: type[EdgeFollower] | None, depth: int | None) -> Caught | None:
+def _pools(of_spec: bool) -> Caught | None:
+    """Releases that mix the blocks of two pools."""
+    failure = compare_pools(runs=100, seed=0).failure
+    return None if failure is None else _caught(SPLITS, None, failure)
+
+
+def _serve(of_spec: bool) -> Caught | None:
+    """A serving engine on the managers, with events and without."""
+    for events in (True, False):
+        report = replay(synthetic_requests(150, 0), blocks=120, events=events)
+        if report.verdict != "agreed":
+            words = f"{report.leaked_blocks} leaked" if report.mismatch is None else report.mismatch.words
+            return _caught("a_served_workload_stays_in_lockstep", None, words)
+    return None
+
+
+def _manage(of_spec: bool) -> Caught | None:
+    """The managers against the machine with requests, every move; and that machine against its claims."""
+    for part in SERVING_SCOPES["small"]:
+        found = explore(
+            part, follower=follower_of(part), follow_claim=FOLLOWS, first_failure_ends=True, depth=SERVING_DEPTH
+        )
+        if found.tally.failures:
+            return _first_failure(found)
+    return None
+
+
+def _search(follow: bool, depth: int | None) -> Caught | None:
     for part in PARTS:
-        follow = follower(part.unit) if follower else None
-        found = explore(part, follower=follow, follow_claim=REFINES, first_failure_ends=True, depth=depth)
+        follower = follower_of(part) if follow else None
+        found = explore(part, follower=follower, follow_claim=REFINES, first_failure_ends=True, depth=depth)
         if found.tally.failures:
             return _first_failure(found)
     return None
@@ -85,7 +118,10 @@ def _caught(claim: str, calls: int | None, words: str) -> Caught:
 GATES: dict[str, Callable[[bool], Caught | None]] = {
     "explore": _explore,
     "digest": _digest,
+    "pools": _pools,
     "refine": _refine,
+    "serve": _serve,
+    "manage": _manage,
     "sample": _sample,
 }
 """In the order in which a trial runs them."""

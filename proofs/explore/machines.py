@@ -81,7 +81,8 @@ class PoolMachine:
         return while_telling(step) if self.scope.nested else None
 
     def settle(self, step: Any) -> Any | None:
-        return TakeEvents() if step.after.outbox and not isinstance(step.action, TakeEvents) else None
+        too_many = len(step.after.outbox) > self.scope.untaken
+        return TakeEvents() if too_many and not isinstance(step.action, TakeEvents) else None
 
 
 class ServingMachine:

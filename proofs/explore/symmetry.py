@@ -12,7 +12,7 @@ from math import factorial, prod
 from typing import Any
 
 from proofs.explore.scopes import Scope
-from spec import BlockId, Key, Pool, Watcher
+from spec import BlockId, Event, Key, Pool, Removed, Stored, Watcher
 
 Canon = tuple[Any, ...]
 
@@ -66,4 +66,15 @@ def _description(pool: Pool, keys: dict[Key, int], watchers: dict[Watcher, Watch
             )
         )
     blocks.sort()
-    return (pool.telling, len(pool.index), tuple(blocks))
+    outbox = tuple([_event(event, keys) for event in pool.outbox])
+    return (pool.telling, len(pool.index), outbox, tuple(blocks))
+
+
+def _event(event: Event, keys: dict[Key, int]) -> tuple[Any, ...]:
+    match event:
+        case Stored(stored, parent, _, _):
+            return ("stored", tuple([keys[key] for key in stored]), -1 if parent is None else keys[parent])
+        case Removed(key):
+            return ("removed", (keys[key],), -1)
+        case _:
+            return ("cleared", (), -1)

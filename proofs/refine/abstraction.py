@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from impl.events import BlockRemoved, BlockStored, KVCacheEvent
 from impl.pool import BlockPool
 from proofs.refine.naming import Bell, BrokenPoolError, Names
+from proofs.words import show
 from spec import BlockId, Cleared, Event, Key, Pool, Primary, Removed, Stored, Watcher
 
 
@@ -121,9 +122,11 @@ def differences(expected: Pool, seen: Pool, settle: Callable[[Iterable[Event]], 
     found = []
     for name in ("size", "unit", "caching", "reporting", "refs", "queue", "primary", "aliases", "index", "watchers"):
         if getattr(expected, name) != getattr(seen, name):
-            found.append(f"{name}: the spec says {getattr(expected, name)}, the pool has {getattr(seen, name)}")
+            found.append(
+                f"{name}: the spec says {show(getattr(expected, name))}, the pool has {show(getattr(seen, name))}"
+            )
     if expected.outbox != seen.outbox and settle(expected.outbox) != settle(seen.outbox):
-        found.append(f"outbox: the spec says {expected.outbox}, the pool has {seen.outbox}")
+        found.append(f"outbox: the spec says {show(expected.outbox)}, the pool has {show(seen.outbox)}")
     if expected.telling != seen.telling:
         found.append(f"telling: the spec says {expected.telling}, the pool {seen.telling}")
     return found

@@ -17,6 +17,7 @@ from spec import Extra, Prefix
 SEPARATES = "digests_are_equal_exactly_when_prefixes_are"
 
 _VALUES = st.sampled_from(["", "a", "b", "ab", "0"])
+_ADAPTERS = st.sampled_from(["a#1", "a#2", "b#1", "#1"])  # a name and an id
 _TOKENS = st.integers(0, 3) | st.integers(-(2**70), 2**70)
 
 
@@ -31,7 +32,8 @@ class Pairs:
 
 @st.composite
 def _extras(draw: st.DrawFn) -> tuple[Extra, ...]:
-    found = [Extra(kind, draw(_VALUES)) for kind in ("adapter", "salt") if draw(st.booleans())]
+    found = [Extra("salt", draw(_VALUES))] if draw(st.booleans()) else []
+    found += [Extra("adapter", draw(_ADAPTERS))] if draw(st.booleans()) else []
     places = draw(st.lists(st.integers(0, 5), max_size=2, unique=True))
     return tuple(sorted((*found, *(Extra("item", draw(_VALUES), at=place) for place in places))))
 
@@ -44,16 +46,22 @@ def _pairs(draw: st.DrawFn) -> tuple[Prefix, Prefix, int]:
     """Two prefixes that mostly differ in one place, and a hash unit."""
     one, unit = draw(_PREFIXES), draw(st.integers(1, 3))
     tokens, extras = list(one.tokens), one.extras
-    match draw(st.sampled_from(["token", "order", "extras", "kind", "place", "other"])):
+    match draw(st.sampled_from(["token", "sign", "order", "extras", "kind", "adapter", "place", "other"])):
         case "token" if tokens:
             tokens[draw(st.integers(0, len(tokens) - 1))] = draw(_TOKENS)
+        case "sign" if tokens:
+            place = draw(st.integers(0, len(tokens) - 1))
+            tokens[place] = -tokens[place]
+        case "adapter":
+            one = replace(one, extras=(Extra("adapter", draw(_ADAPTERS)),))
+            extras = (Extra("adapter", draw(_ADAPTERS)),)
         case "order":
             tokens = draw(st.permutations(tokens))
         case "extras":
             extras = draw(_extras())
         case "kind":  # the same name, of an adapter here and a salt there
-            one = replace(one, extras=(Extra("adapter", draw(_VALUES)),))
-            extras = (replace(one.extras[0], kind="salt"),)
+            one = replace(one, extras=(Extra("adapter", "a#1"),))
+            extras = (Extra("salt", "a"),)
         case "place":  # the same item at another place, often within the same hash unit
             item = Extra("item", draw(_VALUES), draw(st.integers(0, 3)))
             one = replace(one, extras=(item,))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from impl.block import KVCacheBlock
-from impl.errors import Refusal
+from impl.errors import Refusal, WatcherErrors
 from proofs.refine.abstraction import abstract, events_of
 from proofs.refine.lift import lift
 from proofs.refine.naming import Bell, BrokenPoolError, Names
@@ -48,12 +48,17 @@ class Answered:
     answer: Any
 
 
+class _WatcherFailedError(Exception):
+    """What a watcher raises in a test of watchers that raise."""
+
+
 class Subject:
     """A pool of `impl` under test, and the names to speak of it in the words of the spec."""
 
-    def __init__(self, state: Pool, names: Names) -> None:
+    def __init__(self, state: Pool, names: Names, *, raising: bool = False) -> None:
         self.names = names
-        self.seen_inside: Pool | None = None  # the state that a watcher saw when it was told
+        self.raising = raising  # do watchers raise when they are told?
+        self.seen_inside: list[Pool] = []  # the states that watchers saw when they were told
         self._rung: list[tuple[BlockId, Watcher]] = []
         self._bells: dict[Watcher, Bell] = {}
         self.pool = lift(state, names, self._bell)
@@ -69,7 +74,7 @@ class Subject:
     def take(self, action: Action[Any]) -> Refused | Answered:
         """Make the call. Exceptions that are no refusals pass: they are findings."""
         self._rung.clear()
-        self.seen_inside = None
+        self.seen_inside.clear()
         try:
             return Answered(_CALLS[type(action)](self, action))
         except Refusal as refusal:
@@ -94,12 +99,28 @@ class Subject:
         return self._bells[watcher]
 
     def _look(self) -> None:
-        self.seen_inside = self.state()
+        self.seen_inside.append(self.state())
+        if self.raising:
+            raise _WatcherFailedError
+
+    def _finished(self, call: Callable[[], Any]) -> Any:
+        """The result of a call that tells watchers: it finishes and reports all failures together, if they raise."""
+        try:
+            result = call()
+        except WatcherErrors as failed:
+            if len(failed.errors) != len(self._rung) or not self.raising:
+                raise BrokenPoolError(
+                    f"{len(self._rung)} watchers raised, {len(failed.errors)} are reported"
+                ) from failed
+            return failed.result
+        if self.raising and self._rung:
+            raise BrokenPoolError("watchers raised, and nothing is reported")
+        return result
 
     # --- the calls ---
 
     def get_new_blocks(self, action: GetNewBlocks) -> Handed:
-        blocks = self.pool.get_new_blocks(action.count)
+        blocks = self._finished(lambda: self.pool.get_new_blocks(action.count))
         return Handed(tuple(BlockId(block.block_id) for block in blocks), self.told())
 
     def touch(self, action: Touch) -> None:
@@ -145,7 +166,7 @@ class Subject:
         return self.pool.evict_blocks(set(action.blocks))
 
     def reset_prefix_cache(self, action: ResetPrefixCache) -> ResetDone:
-        return ResetDone(self.pool.reset_prefix_cache(), self.told())
+        return ResetDone(self._finished(self.pool.reset_prefix_cache), self.told())
 
     def get_cached_block(self, action: GetCachedBlock) -> tuple[BlockId, ...] | None:
         found = self.pool.get_cached_block(self.names.digest(action.prefix), list(action.groups))

@@ -32,8 +32,10 @@ def check_call(subject: Subject, before: Pool, action: Action[Any], allowed: Seq
     try:
         outcome = subject.take(action)
         step = _matching(outcome, action, allowed)
-        if step.told and subject.seen_inside is not None:
-            _compare("inside a watcher, ", replace(before, telling=True), subject.seen_inside)
+        if subject.told() != step.told:
+            raise MismatchError(f"it told {sorted(subject.told())}; the spec tells {sorted(step.told)}")
+        for seen in subject.seen_inside:
+            _compare("inside a watcher, ", replace(before, telling=True), seen)
         _compare("", step.after, subject.state())
     except BrokenPoolError as error:
         raise MismatchError(str(error)) from error
@@ -76,8 +78,8 @@ class EdgeFollower:
     so.
     """
 
-    def __init__(self, unit: int) -> None:
-        self.unit = unit
+    def __init__(self, unit: int, *, raising: bool = False) -> None:
+        self.unit, self.raising = unit, raising
         self._subject: Subject | None = None
         self._state: Pool | None = None  # the state the subject is known to be in
 
@@ -85,7 +87,7 @@ class EdgeFollower:
         """What differs, or None."""
         pool = state
         if self._subject is None:  # made here, since a worker process gets the follower by pickling
-            self._subject = Subject(pool, Names(self.unit))
+            self._subject = Subject(pool, Names(self.unit), raising=self.raising)
         elif pool is not self._state:
             self._subject.put_into(pool)
         words = self._check(self._subject, pool, action, allowed)
@@ -93,7 +95,8 @@ class EdgeFollower:
             return None
         names = self._subject.names
         self._subject = None
-        return self._check(Subject(pool, names), pool, action, allowed) or f"after earlier calls only: {words}"
+        subject = Subject(pool, names, raising=self.raising)
+        return self._check(subject, pool, action, allowed) or f"after earlier calls only: {words}"
 
     def _check(self, subject: Subject, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:
         self._state = None

@@ -7,13 +7,13 @@ The state of the spec is kept on the machine and arguments are drawn from it, so
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, Verbosity, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
 from hypothesis.reporting import with_reporter
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from proofs.counterexample import Call
 from proofs.refine.driver import Subject
@@ -22,6 +22,7 @@ from proofs.refine.naming import Names
 from spec import (
     INVARIANTS,
     NULL,
+    POSSIBILITIES,
     STEP_PROPERTIES,
     Action,
     BlockId,
@@ -37,6 +38,7 @@ from spec import (
     GetUsage,
     GroupId,
     IsBlockWritable,
+    Key,
     MoveBlockHashes,
     Pool,
     Prefix,
@@ -59,6 +61,10 @@ PREFIXES = (
     Prefix(tuple(range(40, 52))),
 )
 GROUPS = (GroupId(0), GroupId(1), GroupId(7))
+
+
+WANTED = [claim for claim in POSSIBILITIES if claim.name != "a_watcher_calls_back_into_the_pool"]
+"""What long runs must show; calls from inside watchers are left to the search."""
 
 
 class ClaimError(AssertionError):
@@ -86,7 +92,13 @@ class Run:
     steps: int = 0
     refused: int = 0
     runs: int = 0
+    shown: set[str] = field(default_factory=set)  # possibilities
     failure: Failure | None = None
+
+    @property
+    def missing(self) -> list[str]:
+        """What the runs should have shown and did not: then they have not tested much."""
+        return [claim.name for claim in WANTED if claim.name not in self.shown]
 
 
 class PoolMachine(RuleBasedStateMachine):
@@ -112,7 +124,8 @@ class PoolMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def get_new_blocks(self, data: st.DataObject) -> None:
         free = len(self.state.queue)
-        self.take(GetNewBlocks(data.draw(st.one_of(st.integers(1, max(1, min(free, 8))), st.integers(-2, free + 2)))))
+        few = st.integers(1, max(1, min(free, 8)))
+        self.take(GetNewBlocks(data.draw(st.one_of(few, few, st.integers(-2, free + 2)))))
 
     @rule(data=st.data())
     def touch(self, data: st.DataObject) -> None:
@@ -135,7 +148,7 @@ class PoolMachine(RuleBasedStateMachine):
     def cache_full_blocks(self, data: st.DataObject) -> None:
         prefix, size = data.draw(st.sampled_from(PREFIXES)), self.block_size(data)
         most = len(prefix) // size
-        table = data.draw(st.lists(self.block(self.held()), min_size=most, max_size=most))
+        table = self.table(data, most)
         first, last = sorted((data.draw(st.integers(0, most)), data.draw(st.integers(0, most))))
         if data.draw(_rarely(True)):
             first, last = data.draw(st.integers(-1, most + 1)), data.draw(st.integers(-1, most + 2))
@@ -163,27 +176,79 @@ class PoolMachine(RuleBasedStateMachine):
     def evict_blocks(self, data: st.DataObject) -> None:
         self.take(EvictBlocks(frozenset(self.batch(data, self.findable() or self.every_block()))))
 
-    @rule(again=st.booleans())
-    def reset_prefix_cache(self, again: bool) -> None:
-        if again:  # most of the time some block is held: give everything back, as a server does before it sleeps
+    @rule(drained=st.integers(0, 3))
+    def reset_prefix_cache(self, drained: int) -> None:
+        if drained == 3:  # most of the time some block is held: give everything back, as a server before it sleeps
             everything = tuple(block for block, count in self.state.refs.items() for _ in range(count))
             self.take(FreeBlocks(everything))
         self.take(ResetPrefixCache())
 
     @rule(data=st.data())
     def get_cached_block(self, data: st.DataObject) -> None:
+        published = sorted(self.state.index)
+        usual: bool = data.draw(_rarely(False))
+        if published and usual:
+            likely: Key = data.draw(st.sampled_from(published))
+            self.take(GetCachedBlock(likely.prefix, (likely.group,)))
+            return
         prefix = data.draw(st.sampled_from(PREFIXES))
         prefix = prefix.first(data.draw(st.integers(1, len(prefix) // self.state.unit)) * self.state.unit)
         self.take(GetCachedBlock(prefix, tuple(data.draw(st.lists(st.sampled_from(GROUPS), max_size=2)))))
 
+    # --- what engines do in one go, so that runs get somewhere ---
+
+    @rule(data=st.data())
+    def serve(self, data: st.DataObject) -> None:
+        """Allocate for a prefix and publish all of it."""
+        prefix, size, group = data.draw(st.sampled_from(PREFIXES)), self.block_size(data), self.group(data)
+        full = min(len(prefix) // size, len(self.state.queue))
+        self.take(GetNewBlocks(full))
+        new = [block for block, count in self.state.refs.items() if count == 1 and block not in self.state.primary]
+        self.take(CacheFullBlocks(prefix, tuple(new[:full]), 0, min(full, len(new)), size, group))
+
+    @rule(data=st.data())
+    def hit(self, data: st.DataObject) -> None:
+        """Look up a published prefix and claim what is found."""
+        published = sorted(self.state.index)
+        if published:
+            key: Key = data.draw(st.sampled_from(published))
+            self.take(GetCachedBlock(key.prefix, (key.group,)))
+            self.take(Touch((min(self.state.index[key]),)))
+
+    @rule(data=st.data())
+    def fill_a_tail(self, data: st.DataObject) -> None:
+        """Publish a block with part of its tokens, a little more, and then in full."""
+        prefix, unit, group = data.draw(st.sampled_from(PREFIXES)), self.state.unit, self.group(data)
+        block = self.table(data, 1)[0]
+        for tokens in (unit, 2 * unit):
+            self.take(CachePartialBlock(prefix, block, tokens, group, 4 * unit))
+        self.take(CacheFullBlocks(prefix, (block,), 0, 1, 4 * unit, group))
+
+    @rule(data=st.data())
+    def read_twice(self, data: st.DataObject) -> None:
+        """Two readers pin a block and go on reading without their references."""
+        block = self.one(data, self.held())
+        self.take(Touch((block, block)))
+        for watcher in (Watcher(0), Watcher(1)):
+            self.take(UnpinBlocks((block,), watcher))
+
+    @rule(data=st.data())
+    def finish(self, data: st.DataObject) -> None:
+        """Give back all references of some blocks in one call."""
+        chosen = data.draw(st.lists(st.sampled_from(self.held()), unique=True, max_size=8))
+        self.take(FreeBlocks(tuple(block for block in chosen for _ in range(self.state.refs.get(block, 0)))))
+
+    @precondition(lambda self: len(self.calls) % 8 == 0)
     @rule(data=st.data())
     def is_block_writable(self, data: st.DataObject) -> None:
         self.take(IsBlockWritable(self.one(data, self.held())))
 
+    @precondition(lambda self: len(self.calls) % 8 == 0)
     @rule()
     def get_num_free_blocks(self) -> None:
         self.take(GetNumFreeBlocks())
 
+    @precondition(lambda self: len(self.calls) % 8 == 0)
     @rule()
     def get_usage(self) -> None:
         self.take(GetUsage())
@@ -203,6 +268,7 @@ class PoolMachine(RuleBasedStateMachine):
             step = next(steps(self.state, action))
             run.refused += bool(step.refused)
             after = check_call(self.subject, self.state, action, [step])
+            run.shown.update(claim.name for claim in WANTED if claim.name not in run.shown and claim.judge(step))
             for property_ in STEP_PROPERTIES:
                 if property_.judge(step) is False:
                     raise ClaimError(property_.name, property_.sentence)
@@ -231,6 +297,14 @@ class PoolMachine(RuleBasedStateMachine):
         """Mostly one of these, sometimes any block, the null block or a foreign one."""
         odd = st.sampled_from([NULL, BlockId(-1), BlockId(self.state.size), *self.every_block()])
         return st.integers(0, 15).flatmap(lambda dice: odd if dice == 15 else st.sampled_from(likely))
+
+    def table(self, data: st.DataObject, length: int) -> tuple[BlockId, ...]:
+        """A block table: mostly distinct held blocks without a key, as a request has them; sometimes anything."""
+        if data.draw(_rarely(True)):
+            return tuple(data.draw(st.lists(self.block(self.held()), min_size=length, max_size=length)))
+        fillable = [block for block in self.held() if block not in self.state.primary]
+        chosen = data.draw(st.permutations(fillable))[:length]
+        return (*chosen, *(NULL for _ in range(length - len(chosen))))
 
     def one(self, data: st.DataObject, likely: Sequence[BlockId]) -> BlockId:
         return data.draw(self.block(likely))
@@ -266,10 +340,11 @@ def _watchers() -> st.SearchStrategy[Watcher]:
     return st.integers(0, 2).map(Watcher)
 
 
-def sample(runs: int, calls: int, chosen_seed: int | None = None) -> Run:
+def sample(runs: int, calls: int, chosen_seed: int | None = None, *, shrink: bool = True) -> Run:
     """Run the machine `runs` times with about `calls` calls each.
 
-    Without a seed every run of the same version does the same; with one it explores. A failure is shrunk and kept.
+    Without a seed every run of the same version does the same; with one it explores. A failure is kept; shrunk, unless
+    it only matters that there is one.
     """
     PoolMachine.run = Run()
     chosen = settings(
@@ -281,6 +356,7 @@ def sample(runs: int, calls: int, chosen_seed: int | None = None) -> Run:
         print_blob=False,
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
     machine = PoolMachine if chosen_seed is None else seed(chosen_seed)(PoolMachine)

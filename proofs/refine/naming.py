@@ -53,15 +53,15 @@ class Names:
 
 
 def request_for(prefix: Prefix, unit: int) -> Request:
-    """A request of `impl` with the tokens and extras of this prefix."""
+    """A request of `impl` with the tokens and extras of this prefix; an adapter is written as `name#id`."""
     salts = [extra.value for extra in prefix.extras if extra.kind == "salt"]
-    adapters = [extra.value for extra in prefix.extras if extra.kind == "adapter"]
+    adapters = [extra.value.partition("#") for extra in prefix.extras if extra.kind == "adapter"]
     items = [Item(extra.value, extra.at, 1) for extra in prefix.extras if extra.kind == "item"]
     return Request(
         "request",
         prefix.tokens,
         unit,
-        adapter=Adapter(adapters[0], 1) if adapters else None,
+        adapter=Adapter(adapters[0][0], int(adapters[0][2] or 1)) if adapters else None,
         cache_salt=salts[0] if salts else None,
         items=items,
     )

@@ -26,7 +26,7 @@ from spec import (
 
 Deed = Callable[[World], World]
 
-SAFETY = {claim.name for claim in (*WORLD_INVARIANTS, *WORLD_STEP_PROPERTIES)}
+SAFETY = {claim.name for claim in WORLD_INVARIANTS} | {claim.name for claim in WORLD_STEP_PROPERTIES}
 POSSIBILITIES = {claim.name: claim for claim in WORLD_POSSIBILITIES}
 OF_CALLS = {claim.name: claim for claim in STEP_PROPERTIES}
 

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spec import RULES
 from tests.bugs.request_bugs import CHECKED, OBLIGATIONS, REQUEST_BUGS, TRANSFERS, RequestBug, Shown
-from tests.bugs.showing import OF_CALLS, POSSIBILITIES, SAFETY, Fault, NotNow, Scenario
+from tests.bugs.showing import OF_CALLS, POSSIBILITIES, SAFETY
 
 REPORTS = Path(__file__).parents[3] / "shared" / "cases" / "public_bugs.md"
 EXPRESSIBLE = [bug for bug in REQUEST_BUGS if bug.shown]
@@ -64,18 +63,3 @@ def test_another_claim_does_not_catch_it(bug: RequestBug) -> None:
     for show in bug.shown:
         with pytest.raises((AssertionError, KeyError)):
             show().shows(other)
-
-
-@pytest.mark.parametrize("bug", EXPRESSIBLE, ids=lambda bug: bug.id)
-def test_without_the_fault_nothing_is_caught(bug: RequestBug) -> None:
-    for show in bug.shown:
-        shown = show()
-        if isinstance(shown, Scenario) and not shown.broken:
-            harmless = tuple(
-                replace(move, does=lambda world: world, instead=()) if isinstance(move, Fault) else move
-                for move in shown.moves
-                if not isinstance(move, NotNow)
-            )
-            # The run may get stuck: what a right scheduler does in place of the fault is missing.
-            with pytest.raises(AssertionError):
-                replace(shown, moves=harmless).shows(bug.claim)

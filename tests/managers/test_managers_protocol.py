@@ -241,6 +241,43 @@ def test_a_pin_does_not_keep_a_request_from_being_dropped(spy: Spy) -> None:
     assert pool.get_num_free_blocks() == 19
 
 
+def test_a_request_that_comes_back_in_the_same_pass_starts_anew(spy: Spy) -> None:
+    pool = spy(20)
+    coordinator = Coordinator(pool, [FULL2])
+    first, twin = request_of(6, "first"), request_of(6, "twin")
+    assert coordinator.admit(first, 6, 4)
+    coordinator.preempt(first)
+    assert coordinator.admit(twin, 6, 4)  # on the same blocks
+    assert coordinator.admit(first, 6, 6)
+    assert ids(coordinator, first)[0][:2] == ids(coordinator, twin)[0] == [2, 1]
+    coordinator.preempt(first)  # what it published before is no longer its own
+    assert len(pool.cached_block_hash_to_block) == 2
+
+
+def test_a_block_that_two_groups_hit_is_counted_once(spy: Spy) -> None:
+    pool = spy(4)
+    coordinator = Coordinator(pool, [FULL2, FULL2])
+    request = request_of(4)
+    (block,) = pool.get_new_blocks(1)
+    for group in (0, 1):
+        pool.cache_partial_block(request, block, 2, group, 2)
+    pool.free_blocks([block])
+    assert coordinator.admit(request, 4, 4)
+    assert ids(coordinator, request) == [[1, 2], [1, 3]]
+    assert pool.get_num_free_blocks() == 0
+
+
+def test_what_was_invalidated_is_not_evicted_again(spy: Spy) -> None:
+    pool = spy(8)
+    coordinator = Coordinator(pool, [FULL2])
+    request = request_of(4)
+    assert coordinator.admit(request, 4, 4)
+    coordinator.invalidate(request)
+    pool.log.clear()
+    coordinator.preempt(request)
+    assert pool.log == [("free", [2, 1])]
+
+
 def test_invalidated_blocks_are_not_found_again(spy: Spy) -> None:
     pool = spy(20)
     coordinator = Coordinator(pool, [FULL2, GroupSpec(Kind.WINDOW, 2, window=2)])
