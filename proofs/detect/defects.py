@@ -119,8 +119,8 @@ _REFERENCES = (
     _defect(
         "touch forgets to unlink",
         "impl.references",
-        "        if idle:\n            pool.free_block_queue.remove_n(idle)",
-        "        if idle and False:\n            pool.free_block_queue.remove_n(idle)",
+        "        if idle:\n            try:",
+        "        if idle and False:\n            try:",
     ),
     _defect(
         "touch counts the null block",
@@ -158,9 +158,9 @@ _REFERENCES = (
 _WATCHERS = (
     _defect(
         "second watcher replaces the first",
-        "impl.watchers",
-        "    watchers = pool._watchers.setdefault(block, [])",
-        "    watchers = pool._watchers[block] = []",
+        "impl.references",
+        "        pool._watchers.setdefault(block, []).append(on_reuse)",
+        "        pool._watchers[block] = [on_reuse]",
     ),
     _defect(
         "watcher stays after it was told",
@@ -375,6 +375,18 @@ _EVENTS = (
 
 _DIGESTS = (
     _defect(
+        "digest ignores the id of an adapter",
+        "impl.request",
+        'extras.append(("adapter", self.adapter.name, self.adapter.adapter_id))',
+        'extras.append(("adapter", self.adapter.name))',
+    ),
+    _defect(
+        "digest ignores the sign of a token",
+        "impl.hashing",
+        'struct.pack(f">{len(token_ids)}q", *token_ids)',
+        'struct.pack(f">{len(token_ids)}q", *map(abs, token_ids))',
+    ),
+    _defect(
         "digest ignores the prefix before",
         "impl.hashing",
         'if parent is None else _sized(b"child", parent)',
@@ -392,6 +404,158 @@ _DIGESTS = (
         "impl.request",
         '                extras.append(("item", item.identifier, item.offset, min(item_end, end)))',
         '                extras.append(("item", item.identifier))',
+    ),
+)
+
+_CALLBACKS = (
+    _defect(
+        "a refused allocation tells the watchers",
+        "impl.references",
+        '        raise NotEnoughFreeBlocks(call, f"{num_blocks} blocks',
+        "        for block, watchers in pool._watchers.items():\n            for on_reuse in watchers:\n"
+        '                on_reuse(block)\n        raise NotEnoughFreeBlocks(call, f"{num_blocks} blocks',
+    ),
+    _defect(
+        "a cancelled watcher is told",
+        "impl.pool",
+        "        watchers.remove(on_reuse)\n",
+        "        watchers.remove(on_reuse)\n        on_reuse(block)\n",
+    ),
+    _defect(
+        "errors of watchers are swallowed",
+        "impl.watchers",
+        "    if not errors:\n        return\n",
+        "    return\n",
+    ),
+    _defect(
+        "a watcher that raises stops the others",
+        "impl.watchers",
+        "                except BaseException as error:",
+        "                except ZeroDivisionError as error:",
+    ),
+)
+
+_POOLS = (
+    _defect(
+        "a release over several pools is not checked for the others",
+        "impl.references",
+        "        if not block.is_null:\n            count_occurrence(call, named, block)\n",
+        "        if not block.is_null and owner is pool:\n            count_occurrence(call, named, block)\n",
+    ),
+    _defect(
+        "a foreign share is queued in the calling pool",
+        "impl.references",
+        "        owner.free_block_queue.prepend_n(front)\n        owner.free_block_queue.append_n(back)",
+        "        pool.free_block_queue.prepend_n(front)\n        pool.free_block_queue.append_n(back)",
+    ),
+    _defect(
+        "a foreign watched block goes to the front",
+        "impl.references",
+        "block not in block.pool._watchers",
+        "block not in pool._watchers",
+    ),
+    _defect(
+        "another pool's watchers may call back",
+        "impl.references",
+        "        not_while_telling(owner, call)\n",
+        "",
+    ),
+)
+
+_LARGE_ONLY = (
+    _defect(
+        "keys survive in batches of more than four",
+        "impl.references",
+        "    evicted = [block for block in blocks if drop_keys(pool, block)]",
+        "    evicted = [block for block in blocks[:4] if drop_keys(pool, block)]",
+    ),
+    _defect(
+        "promotion only of the first two blocks",
+        "impl.publish",
+        "        drop_keys(pool, block)  # a shorter prefix gives way, with all its aliases\n",
+        "        if j < 2:\n            drop_keys(pool, block)\n",
+    ),
+    _defect(
+        "four or more cached blocks are released in reverse",
+        "impl.references",
+        "        owner.free_block_queue.append_n(back)",
+        "        owner.free_block_queue.append_n(back if len(back) < 4 else back[::-1])",
+    ),
+    _defect(
+        "large batches are handed out in reverse",
+        "impl.pool",
+        "        blocks = [queue.popleft()] if num_blocks == 1 else queue.popleft_n(num_blocks)\n",
+        "        blocks = [queue.popleft()] if num_blocks == 1 else queue.popleft_n(num_blocks)\n"
+        "        if num_blocks > 10:\n            blocks.reverse()\n",
+    ),
+    _defect(
+        "references stop counting at five",
+        "impl.references",
+        "                block.ref_cnt = ref_cnt + 1",
+        "                block.ref_cnt = min(5, ref_cnt + 1)",
+    ),
+    _defect(
+        "evict stops after three blocks",
+        "impl.publish",
+        "for block_id in ids if drop_keys",
+        "for block_id in list(ids)[:3] if drop_keys",
+    ),
+    _defect(
+        "token counts are wrong beyond eight blocks",
+        "impl.publish",
+        "[block_size * (j + 1) for j in range(2 * end)]",
+        "[block_size * (j + 1) if j < 8 else 0 for j in range(2 * end)]",
+    ),
+)
+
+_MANAGERS = (
+    _defect(
+        "managers: a dropped request leaves what it published",
+        "impl.managers.coordinator",
+        "        self._withdraw(withdrawn)\n",
+        "",
+    ),
+    _defect(
+        "managers: a window is left by scheduled tokens",
+        "impl.managers.window",
+        "        num_behind = self._window_start(computed) // self.block_size",
+        "        num_behind = self._window_start(upto) // self.block_size",
+    ),
+    _defect(
+        "managers: a watched state is written in place",
+        "impl.managers.state",
+        "        if block.ref_cnt > own or self.pool.is_watched(block):",
+        "        if block.ref_cnt > own:",
+    ),
+    _defect(
+        "managers: a state is hit before it is written",
+        "impl.managers.prefix",
+        "        if first is None or not self._is_fresh((digest, self._group_id, first)):",
+        "        if True:",
+    ),
+    _defect(
+        "managers: the head of a table is given back first",
+        "impl.managers.base",
+        "        return [block for block in reversed(self._tables.pop(request_id)) if not block.is_null]",
+        "        return [block for block in self._tables.pop(request_id) if not block.is_null]",
+    ),
+    _defect(
+        "managers: free hits are not counted",
+        "impl.managers.coordinator",
+        "                if not block.is_null and block.ref_cnt == 0 and block not in idle:",
+        "                if False:",
+    ),
+    _defect(
+        "managers: a copy's source is not kept",
+        "impl.managers.base",
+        "            self._pass.add_copy(source, table[-1])",
+        "            self._pass.add_copy(table[-1], table[-1])",
+    ),
+    _defect(
+        "managers: requests share a tail",
+        "impl.managers.base",
+        "        if num_tokens % self.block_size == 0 or not table:",
+        "        if True:",
     ),
 )
 
@@ -524,6 +688,24 @@ _SPEC = (
         "        return replace(pool, queue=pool.queue[1:] + pool.queue[:1])",
     ),
     _defect(
+        "spec: masked blocks lose their keys",
+        "spec.publishing",
+        "        pool = drop_keys(pool, chosen.values())\n",
+        "        pool = drop_keys(pool, [block for block in self.blocks[self.num_cached : self.num_full] if block])\n",
+    ),
+    _defect(
+        "spec: a reset forgets the events before it",
+        "spec.forgetting",
+        "watchers={}), [Cleared()])",
+        "watchers={}, outbox=()), [Cleared()])",
+    ),
+    _defect(
+        "spec: only the first unpinned block is watched",
+        "spec.lending",
+        "{self.watcher} for block in self.blocks}",
+        "{self.watcher} for block in self.blocks[:1]}",
+    ),
+    _defect(
         "spec: nothing is ever shared",
         "spec.lending",
         "            (Reason.UNKNOWN_BLOCK, any_unknown(pool, self.blocks)),\n        )\n\n"
@@ -535,7 +717,19 @@ _SPEC = (
     ),
 )
 
-DEFECTS: tuple[Defect, ...] = (*_QUEUE, *_REFERENCES, *_WATCHERS, *_KEYS, *_EVENTS, *_DIGESTS, *_SPEC)
+DEFECTS: tuple[Defect, ...] = (
+    *_QUEUE,
+    *_REFERENCES,
+    *_WATCHERS,
+    *_KEYS,
+    *_EVENTS,
+    *_DIGESTS,
+    *_CALLBACKS,
+    *_POOLS,
+    *_LARGE_ONLY,
+    *_MANAGERS,
+    *_SPEC,
+)
 """All of them; names are unique."""
 
 CANARIES: tuple[str, ...] = (

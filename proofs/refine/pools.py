@@ -76,11 +76,12 @@ class _Pair:
         if told < 2 and self.states[told].watchers:
             self.states[told] = replace(self.states[told], telling=True)
             self.subjects[told].pool._telling = True
+        caller = self.chance.randrange(2)
         reasons: set[str] = set()
-        for state, part in zip(self.states, parts, strict=True):
-            if part.blocks:
+        for which, (state, part) in enumerate(zip(self.states, parts, strict=True)):
+            if part.blocks or which == caller:
                 reasons |= part.guard(state)
-        self._call(named, reasons)
+        self._call(self.subjects[caller], named, reasons)
         if not reasons:
             self.states = [part.effect(state, None) for state, part in zip(self.states, parts, strict=True)]
         for state, subject in zip(self.states, self.subjects, strict=True):
@@ -106,8 +107,7 @@ class _Pair:
             self.chance.shuffle(named)
         return named
 
-    def _call(self, named: list[Named], reasons: set[str]) -> None:
-        caller = self.chance.choice(self.subjects)
+    def _call(self, caller: Subject, named: list[Named], reasons: set[str]) -> None:
         try:
             caller.pool.free_blocks([self.subjects[which].block(block) for which, block in named])
         except Refusal as refusal:

@@ -255,15 +255,16 @@ def test_a_request_that_comes_back_in_the_same_pass_starts_anew(spy: Spy) -> Non
 
 
 def test_a_block_that_two_groups_hit_is_counted_once(spy: Spy) -> None:
-    pool = spy(4)
-    coordinator = Coordinator(pool, [FULL2, FULL2])
-    request = request_of(4)
-    (block,) = pool.get_new_blocks(1)
-    for group in (0, 1):
-        pool.cache_partial_block(request, block, 2, group, 2)
-    pool.free_blocks([block])
-    assert coordinator.admit(request, 4, 4)
-    assert ids(coordinator, request) == [[1, 2], [1, 3]]
+    pool = spy(5)
+    coordinator = Coordinator(pool, [FULL2, FULL4])
+    request = request_of(6)
+    shared, other = pool.get_new_blocks(2)
+    pool.cache_partial_block(request, shared, 4, 1, 4)
+    pool.cache_partial_block(request, shared, 2, 0, 2)
+    pool.cache_partial_block(request, other, 4, 0, 2)
+    pool.free_blocks([shared, other])
+    assert coordinator.admit(request, 6, 6)
+    assert ids(coordinator, request) == [[1, 2, 3], [1, 4]]
     assert pool.get_num_free_blocks() == 0
 
 

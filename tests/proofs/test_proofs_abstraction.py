@@ -9,7 +9,7 @@ import pytest
 
 from impl import BlockPool
 from impl.block import KVCacheBlock
-from proofs.explore.scopes import SCOPES, Scope
+from proofs.explore.scopes import Scope
 from proofs.explore.search import explore
 from proofs.refine.abstraction import abstract, differences, queued_blocks
 from proofs.refine.driver import Answered, Refused, Subject
@@ -34,8 +34,26 @@ from spec import (
     settled,
 )
 
-TINY = SCOPES["tiny"][0]
-NESTED, CONTENTS, GROUPS = SCOPES["small"][2:5]
+TINY = Scope("tiny", "2 blocks, a partial and a full key, 1 watcher", 2, watchers=1)
+NESTED = Scope("nested", "2 blocks, calls from inside 2 watchers", 2, watchers=2, nested=True)
+CONTENTS = Scope(
+    "contents",
+    "two prefixes that part after their first token",
+    2,
+    (Prefix((0, 1)), Prefix((0, 2))),
+    watchers=1,
+    batch=2,
+)
+GROUPS = Scope(
+    "groups",
+    "2 groups, hash units of 2 tokens, a tail without hash",
+    2,
+    (Prefix((0, 1, 2, 3, 4)),),
+    (0, 1),
+    (4,),
+    2,
+    watchers=1,
+)
 PARTS = {
     part.name: replace(part, batch=1, unpinned=1, max_refs=1)
     for part in (TINY, replace(NESTED, blocks=1), CONTENTS, replace(GROUPS, watchers=0))
@@ -273,10 +291,9 @@ def test_answers_and_refusals_come_in_the_words_of_the_spec() -> None:
     assert subject.take(CachePartialBlock(LONG, 0, 2, 3, 2)) == Answered(None)
     told = frozenset({(3, 0), (3, 1)})
     assert subject.take(GetNewBlocks(3)) == Answered(Handed((4, 2, 3), told))
-    assert subject.seen_inside is not None
-    assert subject.seen_inside.telling
+    assert [inside.telling for inside in subject.seen_inside] == [True, True]
     assert subject.take(GetNewBlocks(0)) == Answered(Handed((), frozenset()))
-    assert subject.seen_inside is None
+    assert not subject.seen_inside
 
 
 def test_a_watcher_rung_twice_is_noticed() -> None:

@@ -10,7 +10,7 @@ from impl import BlockPool
 from proofs.counterexample import Call, Counterexample
 from proofs.decide import example
 from proofs.explore.machines import PoolMachine
-from proofs.explore.scopes import SCOPES
+from proofs.explore.scopes import Scope
 from proofs.explore.search import explore
 from proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower, MismatchError
 from proofs.rerun import rerun
@@ -37,8 +37,7 @@ from spec import (
     first_state,
 )
 
-TINY = SCOPES["tiny"][0]
-SCOPE = replace(TINY, batch=2, max_refs=1, max_watches=1)
+SCOPE = Scope("tiny", "2 blocks, 1 watcher", 2, watchers=1, batch=2, max_refs=1, max_watches=1)
 
 
 def touch_forgets(patch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from impl.free_queue import FreeKVCacheBlockQueue
 from impl.publish import drop_keys
 from impl.watchers import tell
 from proofs.counterexample import Call, walk
-from proofs.explore.scopes import SCOPES
+from proofs.explore.scopes import Scope
 from proofs.explore.search import Exploration, explore
 from proofs.refine.driver import Subject
 from proofs.refine.lockstep import REFINES, EdgeFollower, MismatchError, check_call, check_new_pools, check_trace
@@ -39,8 +39,8 @@ from spec import (
     steps,
 )
 
-TINY = SCOPES["tiny"][0]
-NESTED = SCOPES["small"][2]
+TINY = Scope("tiny", "2 blocks, a partial and a full key, 1 watcher", 2, watchers=1)
+NESTED = Scope("nested", "2 blocks, calls from inside 2 watchers", 2, watchers=2, nested=True)
 ONE_BLOCK = replace(TINY, blocks=1, batch=2)
 TWO_BLOCKS = replace(TINY, batch=2, max_refs=1, max_watches=1)
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -163,8 +163,8 @@ def test_a_defect_that_only_earlier_calls_bring_out_is_said_to_be_one(monkeypatc
 
     kept: list[BlockPool] = []  # so that no two pools have one id
 
-    def make(state: Pool, names: Names) -> Subject:
-        subject = Subject(state, names)
+    def make(state: Pool, names: Names, **options: Any) -> Subject:
+        subject = Subject(state, names, **options)
         kept.append(subject.pool)
         return subject
 

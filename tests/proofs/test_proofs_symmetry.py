@@ -10,13 +10,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs.explore.scopes import SCOPES, Scope, vocabulary
+from proofs.explore.scopes import Scope, vocabulary
 from proofs.explore.search import explore
 from proofs.explore.symmetry import Symmetry
 from spec import Key, Pool, Prefix, first_state, steps, while_telling
 
-TINY = SCOPES["tiny"][0]
-NESTED, CONTENTS, GROUPS = SCOPES["small"][2:5]
+TINY = Scope("tiny", "2 blocks, a partial and a full key, 1 watcher", 2, watchers=1)
+NESTED = Scope("nested", "2 blocks, calls from inside 2 watchers", 2, watchers=2, nested=True)
+CONTENTS = Scope(
+    "contents",
+    "two prefixes that part after their first token",
+    2,
+    (Prefix((0, 1)), Prefix((0, 2))),
+    watchers=1,
+    batch=2,
+)
+GROUPS = Scope(
+    "groups",
+    "2 groups, hash units of 2 tokens, a tail without hash",
+    2,
+    (Prefix((0, 1, 2, 3, 4)),),
+    (0, 1),
+    (4,),
+    2,
+    watchers=1,
+)
 SMALL_SCOPES = {
     "one block, two watchers": replace(TINY, blocks=1, watchers=2),
     "one block, told": replace(NESTED, blocks=1),
@@ -117,7 +135,7 @@ def test_states_have_one_canon_exactly_if_one_is_a_renaming_of_the_other(scope: 
         assert symmetry.orbit(pool) == len(orbit)
 
 
-LARGER = replace(SCOPES["small"][0], max_watches=2)
+LARGER = Scope("small", "3 blocks, 2 watchers", 3, batch=2)
 LARGER_STATES = explore(LARGER, depth=1).states
 LARGER_SYMMETRY = Symmetry(LARGER)
 

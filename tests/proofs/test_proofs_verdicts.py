@@ -5,20 +5,21 @@ from dataclasses import replace
 import pytest
 
 from proofs.counterexample import Counterexample
-from proofs.decide import COUNTED, COVERED, SENTENCES, decide, search
+from proofs.decide import COUNTED, COVERED, SEARCHED, SENTENCES, decide, search
 from proofs.explore.machines import PoolMachine
-from proofs.explore.scopes import SCOPES, Scope
+from proofs.explore.scopes import Scope
 from proofs.explore.search import Exploration, explore
 from proofs.refine.lockstep import DEFINED, REFINES
 from proofs.verdicts import Obligation, Verdict, exit_code
-from spec import CLAIMS, INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, GetNewBlocks, Reason, Touch, first_state
+from spec import CLAIMS, INVARIANTS, POSSIBILITIES, STEP_PROPERTIES, GetNewBlocks, Prefix, Reason, Touch, first_state
 
 H, R, I, V = Verdict.HOLDS, Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VACUOUS  # noqa: E741
 
-TINY = SCOPES["tiny"][0]
-ONE_BLOCK = replace(TINY, blocks=1, batch=2, expected=None)
-NESTED = replace(SCOPES["small"][2], blocks=1, batch=2, expected=None)
-UNCACHED = replace(SCOPES["small"][5], blocks=1, batch=1, watchers=1, expected=None)
+ONE_BLOCK = Scope("one block", "1 watcher", 1, watchers=1, batch=2)
+TWO_BLOCKS = replace(ONE_BLOCK, name="two blocks", blocks=2, watchers=2)
+NESTED = replace(ONE_BLOCK, name="nested", watchers=2, nested=True)
+CONTENTS = replace(ONE_BLOCK, name="contents", prefixes=(Prefix((0, 1)), Prefix((0, 2))))
+UNCACHED = replace(ONE_BLOCK, name="uncached", batch=1, caching=False, reporting=False)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_parts_add_up() -> None:
     assert verdicts["a_watcher_calls_back_into_the_pool"].verdict is H
     judged = [part.tally.tested["queued_blocks_are_unheld"] for part in parts]
     assert verdicts["queued_blocks_are_unheld"].figures == {"judged": sum(judged)}
-    assert len([one for one in decide("scope", parts, with_impl=False) if one.name == COUNTED]) == 3
+    assert len([one for one in decide("scope", parts, with_impl=False) if one.name == SEARCHED]) == 3
 
 
 def test_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,21 +163,21 @@ def test_a_failure_counts_also_if_the_search_was_stopped(monkeypatch: pytest.Mon
     assert exit_code(verdicts.values()) == 1
 
 
-@pytest.mark.parametrize(
-    ("expected", "verdict", "words"),
-    [
-        (None, H, "no counts are recorded for this scope"),
-        ((24, 2534), H, ""),
-        ((24, 2535), R, "recorded are 24 states and 2,535 steps"),
-        ((23, 2534), R, "recorded are 23 states and 2,534 steps"),
-    ],
-)
-def test_counts(expected: tuple[int, int] | None, verdict: Verdict, words: str) -> None:
-    counted = decided(explore(replace(ONE_BLOCK, expected=expected)))[COUNTED]
-    assert (counted.verdict, counted.words) == (verdict, words)
-    assert {name: counted.figures[name] for name in ("states", "steps", "symmetry")} == {
-        "states": 24, "steps": 2534, "symmetry": 1.0
-    }  # fmt: skip
+@pytest.mark.parametrize(("more", "verdict"), [((0, 0), H), ((0, 1), R), ((1, 0), R)])
+def test_counts(more: tuple[int, int], verdict: Verdict) -> None:
+    found = explore(ONE_BLOCK)
+    states, steps = 24 + more[0], found.tally.steps + more[1]
+    found.scope = replace(ONE_BLOCK, expected=(states, steps))
+    counted = decided(found)[COUNTED]
+    assert counted.verdict is verdict
+    assert counted.words == ("" if verdict is H else f"recorded are {states} states and {steps:,} steps")
+    assert (counted.figures["states"], counted.figures["symmetry"]) == (24, 1.0)
+
+
+def test_without_counts_nothing_is_compared() -> None:
+    verdicts = decided(explore(ONE_BLOCK))
+    assert COUNTED not in verdicts
+    assert verdicts[SEARCHED].verdict is H
 
 
 def test_a_reason_that_an_action_does_not_declare_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,16 +194,8 @@ def test_what_is_never_met_is_named() -> None:
     assert covered.figures["of"] == 51
 
 
-def test_the_parts_of_small_together_leave_nothing_unmet_or_unshown() -> None:
-    """With less of each than `small` has, so that it is quick."""
-    changes = {"nested": {"blocks": 1}, "contents": {"blocks": 1}, "uncached": {"blocks": 1}}
-    parts: list[Scope] = [
-        replace(part, blocks=2, batch=2, max_watches=2, expected=None)
-        for part in SCOPES["small"]
-        if part.name in ("small", "nested", "contents", "uncached")
-    ]
-    parts = [replace(part, **changes.get(part.name, {})) for part in parts]  # type: ignore[arg-type]
-    verdicts = decided(*(explore(part) for part in parts))
+def test_parts_that_together_leave_nothing_unmet_or_unshown() -> None:
+    verdicts = decided(*(explore(part) for part in (TWO_BLOCKS, NESTED, CONTENTS, UNCACHED)))
     assert {name for name, obligation in verdicts.items() if obligation.verdict is not H} == set()
 
 
