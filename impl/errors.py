@@ -147,5 +147,9 @@ class WatcherErrors(BlockPoolError, RuntimeError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Blocks are linked to each other: pickling one would pickle the whole pool. Their ids are enough elsewhere.
-        result = [block.block_id for block in self.result] if isinstance(self.result, list) else self.result
+        result = (
+            [getattr(block, "block_id", block) for block in self.result]
+            if isinstance(self.result, list)
+            else self.result
+        )
         return type(self), (self.call, self.errors, result)

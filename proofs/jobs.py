@@ -50,7 +50,7 @@ def run_jobs(jobs: Sequence[Job], workers: int) -> Iterator[list[Obligation]]:
     methods = get_all_start_methods()
     context = get_context("forkserver" if "forkserver" in methods else "spawn")
     with ProcessPoolExecutor(workers, context, initializer=_start) as pool:
-        futures = [pool.submit(job) for job in jobs]
+        futures = [pool.submit(_guarded, job) for job in jobs]
         try:
             for job, future in zip(jobs, futures, strict=True):
                 yield _result(job, future)
@@ -66,6 +66,14 @@ def _start() -> None:
     """In a worker: Ctrl-C is for the parent; being terminated ends what the worker waits for, too."""
     signal(SIGINT, SIG_IGN)
     signal(SIGTERM, lambda *_: sys.exit(1))
+
+
+def _guarded(job: Job) -> list[Obligation]:
+    """The job, in a worker. When the worker is terminated it ends; the executor would go on with the next job."""
+    try:
+        return job()
+    except SystemExit:
+        os._exit(1)
 
 
 def _result(job: Job, future: "Future[list[Obligation]]") -> list[Obligation]:

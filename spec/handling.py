@@ -64,6 +64,8 @@ def copy_later(world: World, source: BlockId, target: BlockId) -> World:
 
 def publish(world: World, request: RequestId) -> World:
     """Publish what will be full, and the end of the prompt inside a block, when the pass has run."""
+    if world.refused:
+        return world  # the scheduler stands there with half a table; nothing it could publish is right
     running = world.running[request]
     cached = []
     for number, table in enumerate(running.tables):

@@ -35,7 +35,11 @@ class Group:
 
     kind: Kind
     block_size: int
-    window: int = 0  # of a window group, in tokens
+    window: int = 0  # of a window group, in tokens; at least 2, since one that sees only itself reads no block
+
+    def __post_init__(self) -> None:
+        if self.block_size < 1 or (self.kind is Kind.WINDOW) != (self.window >= 2):
+            raise ValueError(f"{self}: blocks hold at least one token, and windows, of window groups, at least two")
 
     @property
     def slots(self) -> int:

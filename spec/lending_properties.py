@@ -111,9 +111,11 @@ def a_watcher_leaves_by_being_told_or_cancelled(step: Step) -> bool | None:
     gone = before - after
     if isinstance(step.answer, Handed | ResetDone):
         return step.told == gone if gone or step.told else None
+    if not before:
+        return None
     if isinstance(step.action, CancelWatch):
         return gone <= {(step.action.block, step.action.watcher)}
-    return not gone if before else None
+    return not gone
 
 
 def only_unpinning_adds_watchers(step: Step) -> bool | None:

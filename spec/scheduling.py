@@ -178,6 +178,8 @@ class Drop(Move):
             used[what] = used.get(what, 0) + 1
         if self.deferred:
             used["defer"] = used.get("defer", 0) + 1
+        if running.in_pass and world.copies:
+            used["orphaned copy"] = 1  # copies are not taken back: they run, and keep their ends until then
         rest = {name: other for name, other in world.running.items() if name != self.request}
         waiting = world.waiting | {self.request} if self.again else world.waiting
         return replace(world, running=rest, waiting=waiting, used=used)

@@ -84,10 +84,10 @@ def a_checked_call_is_not_refused(world: World) -> bool | None:
 def what_can_be_hit_is_closed_under_prefixes(world: World) -> bool | None:
     """In a full attention group, the block before a findable one is findable too.
 
-    A block whose beginning is gone can never be hit again and is kept for nothing. Needs P4. Lost once a block is
-    evicted by name, or outlives its request in a transfer or a deferred release."""
+    A block whose beginning is gone can never be hit again and is kept for nothing. Needs P2 and P4. Lost once a block
+    is evicted by name, or outlives its request in a transfer, a deferred release or a copy."""
     keys = [key for key in world.pool.index if world.group(key.group).kind is Kind.FULL]
-    if not keys or any(world.used.get(what) for what in ("failure", "transfer", "defer")):
+    if not keys or any(world.used.get(what) for what in ("failure", "transfer", "defer", "orphaned copy")):
         return None
     for key in keys:
         size = world.group(key.group).block_size

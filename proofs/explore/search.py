@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from proofs.counterexample import Call
-from proofs.explore.machines import Renaming, machine_of
+from proofs.explore.machines import Claims, Renaming, machine_of
 from proofs.explore.memory import memory_left
 from proofs.explore.scopes import Scope
 from proofs.explore.serving import ServingScope
@@ -45,6 +45,8 @@ class Arrival(NamedTuple):
     pool: State
     origin: int
     calls: tuple[Call, ...]
+    tested: int  # which invariants had something to say, bit by bit
+    goes_on: bool  # is it sound, and within the boundary?
 
 
 class Failure(NamedTuple):
@@ -104,17 +106,17 @@ class Expander:
                 self._try(origin, pool, action, ())
         return self.tally, self.arrivals
 
-    def judge_state(self, pool: State, origin: int, calls: tuple[Call, ...]) -> bool:
-        """Judge the invariants; is the state sound, so that it makes sense to go on from it?"""
-        sound = True
-        for claim in self.machine.invariants:
+    def judge_state(self, pool: State, origin: int, calls: tuple[Call, ...]) -> tuple[int, bool]:
+        """Judge the invariants: which had something to say, and is the state sound?"""
+        tested, sound = 0, True
+        for place, claim in enumerate(self.machine.invariants):
             verdict = claim.judge(pool)
             if verdict is not None:
-                self.tally.tested[claim.name] += 1
+                tested |= 1 << place
                 if not verdict:
                     sound = False
                     self._fail(claim.name, origin, calls, claim.sentence)
-        return sound
+        return tested, sound
 
     def _try(self, origin: int, pool: State, action: Any, before: tuple[Call, ...]) -> None:
         try:
@@ -163,16 +165,21 @@ class Expander:
             self._note(origin, step.after, calls)
 
     def _note(self, origin: int, pool: State, calls: tuple[Call, ...]) -> None:
-        described = self.symmetry.described(pool)
-        if described in self.described:
+        try:
+            described = self.symmetry.described(pool)
+            if described in self.described:
+                return
+            self.described.add(described)
+            canon = self.symmetry.canon(pool)
+        except KeyError as error:
+            self._fail(DEFINED, origin, calls, f"the state names what the scope does not know: {error}")
             return
-        self.described.add(described)
-        canon = self.symmetry.canon(pool)
         if canon in self.known:
             return
         self.known.add(canon)
-        if self.judge_state(pool, origin, calls) and self.scope.admits(pool):
-            self.arrivals.append(Arrival(canon, pool, origin, calls))
+        tested, sound = self.judge_state(pool, origin, calls)
+        goes_on = sound and self.scope.admits(pool)
+        self.arrivals.append(Arrival(canon, pool, origin, calls, tested, goes_on))
 
     def _fail(self, claim: str, origin: int, calls: tuple[Call, ...], words: str) -> None:
         self.tally.failures.setdefault(claim, Failure(claim, origin, calls, words))
@@ -190,6 +197,13 @@ class Exploration:
     raw_states: int = 0  # states without symmetry
     seconds: float = 0.0
     stopped: str | None = None  # why the search ended early
+    invariants: Claims = ()  # those judged
+
+    def count(self, tested: int) -> None:
+        """Count the invariants that had something to say about a new state; workers do not know what is new."""
+        for place, claim in enumerate(self.invariants):
+            if tested >> place & 1:
+                self.tally.tested[claim.name] += 1
 
     def trace(self, found: Failure | Witness) -> tuple[Call, ...]:
         """The calls from the first state to the failure or witness."""
@@ -223,8 +237,10 @@ def explore(
     expander = Expander(scope, follower, follow_claim)
     first = scope.first_state()
     expander.tally, expander.arrivals = Tally(), []
-    expander.judge_state(first, -1, ())
+    tested, _ = expander.judge_state(first, -1, ())
     found = Exploration(scope, [first], [(-1, ())], expander.tally, raw_states=expander.symmetry.orbit(first))
+    found.invariants = expander.machine.invariants
+    found.count(tested)
     known, frontier = {expander.symmetry.canon(first)}, [0]
     try:
         with _expansions(expander, workers) as expand:
@@ -263,8 +279,11 @@ def _search_level(
     for chunk, (tally, arrivals) in zip(chunks, expand(chunks), strict=True):
         found.tally.add(tally)
         for arrival in arrivals:
-            if arrival.canon not in known:
-                known.add(arrival.canon)
+            if arrival.canon in known:
+                continue
+            known.add(arrival.canon)
+            found.count(arrival.tested)
+            if arrival.goes_on:
                 found.states.append(arrival.pool)
                 found.origins.append((arrival.origin, arrival.calls))
                 found.raw_states += symmetry.orbit(arrival.pool)

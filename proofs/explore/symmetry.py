@@ -47,27 +47,30 @@ class Symmetry:
 
 
 def _description(pool: Pool, keys: dict[Key, int], watchers: dict[Watcher, Watcher]) -> Canon:
-    """The state with blocks named by what is true of them; complete, also for states that break an invariant."""
+    """The state with blocks named by what is true of them; complete, also for states that break an invariant.
+
+    Raises KeyError for a key that the scope does not know.
+    """
     under: dict[BlockId, list[int]] = {}
     for key, found in pool.index.items():
         for block in found:
             under.setdefault(block, []).append(keys[key])
-    blocks = []
-    for block in map(BlockId, pool.lendable):
+    described = []
+    for block in map(BlockId, range(pool.size)):
         primary = pool.primary.get(block)
-        blocks.append(
+        described.append(
             (
                 tuple([place for place, queued in enumerate(pool.queue) if queued == block]),
-                pool.refs[block],
+                pool.refs.get(block, -1),
                 () if primary is None else (keys[primary.key], primary.tokens),
                 tuple(sorted([keys[key] for key in pool.aliases.get(block, ())])),
                 tuple(sorted(under.get(block, ()))),
                 tuple(sorted([watchers[watcher] for watcher in pool.watchers.get(block, ())])),
             )
         )
-    blocks.sort()
+    null, *blocks = described
     outbox = tuple([_event(event, keys) for event in pool.outbox])
-    return (pool.telling, len(pool.index), outbox, tuple(blocks))
+    return (pool.telling, len(pool.index), outbox, null, tuple(sorted(blocks)))
 
 
 def _event(event: Event, keys: dict[Key, int]) -> tuple[Any, ...]:

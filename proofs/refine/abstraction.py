@@ -16,9 +16,8 @@ from spec import BlockId, Cleared, Event, Key, Pool, Primary, Removed, Stored, W
 
 def abstract(pool: BlockPool, names: Names) -> Pool:
     """The spec state of this pool. Raises BrokenPoolError if there is none."""
+    _check_blocks(pool)
     queue = queued_blocks(pool)
-    if pool.null_block.ref_cnt != 0 or pool.blocks[0] is not pool.null_block:
-        raise BrokenPoolError("the null block is counted")
     return Pool(
         size=len(pool.blocks),
         unit=pool.hash_block_size,
@@ -35,6 +34,18 @@ def abstract(pool: BlockPool, names: Names) -> Pool:
         outbox=tuple(_events(pool.kv_event_queue, names)),
         telling=pool._telling,
     )
+
+
+def _check_blocks(pool: BlockPool) -> None:
+    """What a state of the spec cannot even say wrong."""
+    for number, block in enumerate(pool.blocks):
+        if block.block_id != number or block.pool is not pool:
+            raise BrokenPoolError(f"block {number} has another number or owner")
+    for block, aliases in pool._aliases.items():
+        if len(set(aliases)) != len(aliases):
+            raise BrokenPoolError(f"block {block.block_id} has an alias twice")
+    if pool.null_block.ref_cnt != 0 or pool.blocks[0] is not pool.null_block:
+        raise BrokenPoolError("the null block is counted")
 
 
 def queued_blocks(pool: BlockPool) -> tuple[BlockId, ...]:
@@ -75,6 +86,8 @@ def _index(pool: BlockPool, names: Names) -> Mapping[Key, frozenset[BlockId]]:
             later = index._later.get((digest, group), ())
             copies += bool(later)
             blocks = (first, *later)
+            if len(set(blocks)) != len(blocks):
+                raise BrokenPoolError("the index has a block twice under one key")
             if any(pool.blocks[block.block_id] is not block for block in blocks):
                 raise BrokenPoolError("the index answers a block of another pool")
             found[names.key(digest, group)] = frozenset([BlockId(block.block_id) for block in blocks])

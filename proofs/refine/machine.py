@@ -216,13 +216,14 @@ class PoolMachine(RuleBasedStateMachine):
             self.take(Touch((min(self.state.index[key]),)))
 
     @rule(data=st.data())
-    def fill_a_tail(self, data: st.DataObject) -> None:
-        """Publish a block with part of its tokens, a little more, and then in full."""
+    def fill_tails(self, data: st.DataObject) -> None:
+        """Publish blocks with part of their tokens, a little more, and then all of them in full, in one call."""
         prefix, unit, group = data.draw(st.sampled_from(PREFIXES)), self.state.unit, self.group(data)
-        block = self.table(data, 1)[0]
+        table = self.table(data, len(prefix) // (4 * unit))
         for tokens in (unit, 2 * unit):
-            self.take(CachePartialBlock(prefix, block, tokens, group, 4 * unit))
-        self.take(CacheFullBlocks(prefix, (block,), 0, 1, 4 * unit, group))
+            for block in table:
+                self.take(CachePartialBlock(prefix, block, tokens, group, 4 * unit))
+        self.take(CacheFullBlocks(prefix, table, 0, len(table), 4 * unit, group))
 
     @rule(data=st.data())
     def read_twice(self, data: st.DataObject) -> None:

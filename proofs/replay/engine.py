@@ -1,25 +1,30 @@
-"""A serving engine as far as a pool can see it: admission, decoding, preemption, release.
+"""A serving engine as far as its managers can see it: admission, decoding, preemption, release.
 
-Time passes in rounds: in each, every running request gains 16 tokens of output, oldest first, so that the blocks of
-many requests mix. There is one round for each request that arrives, and more for one that cannot start yet because too
-many are running or too few blocks are free. If a running request needs a block and none is free, the youngest other
-one is preempted: it gives back its blocks and starts again, before any new request, with the output it had.
+Time goes by in passes. In each, those that wait are admitted, in order, as far as there is room; then every request
+that ran before gains 16 tokens of output, oldest first, so that the blocks of many requests mix; then all is computed,
+and what is done is released. There is one pass for each request that arrives, and more for one that cannot start yet
+because too many are running or too few blocks are free. If a running request needs a block and none is free, the
+youngest other one is preempted, often in the pass that admitted it: it gives back its blocks and starts again, before
+any new request, with the output it had.
+
+A block that a pass fills is published when its request is next given blocks, mostly in the same pass: a coordinator
+publishes when it schedules.
 
 All of that depends on the requests alone, so the same requests make the same calls.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import count
 
-from impl.block import KVCacheBlock
-from impl.request import Request
 from proofs.refine.lockstep import MismatchError
-from proofs.replay.calls import Calls
+from proofs.replay.managed import Managed
+from proofs.replay.sequence import Sequence
 from proofs.replay.trace import TraceRequest
 
 ROUND = 16
-"""Output tokens that each running request gains in a round."""
+"""Output tokens that each running request gains in a pass."""
 
 
 @dataclass(slots=True)
@@ -31,156 +36,123 @@ class Tally:
     preemptions: int = 0
     prompt_tokens: int = 0  # of requests that were started; hits are counted at the first start only
     hit_tokens: int = 0
-    evictions: int = 0  # cached blocks that were handed out for something else
-    peak_used: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A request on its way. `sequence` has one token for each full block: shared ones first, then its own."""
+    """A request on its way. All counts are in tokens of the trace."""
 
-    sequence: Request
+    sequence: Sequence  # up to what is scheduled
     known: int  # tokens that exist already: the prompt, and then some output
     total: int  # tokens when it is done
+    scheduled: int  # tokens after this pass
     started: bool = False
-    table: list[KVCacheBlock] = field(default_factory=list)
-    published: int = 0  # so many blocks of the table, from the front, are findable
 
 
 class Engine:
-    """Drives a pool of `blocks` blocks through requests; calls `on_done` whenever one is finished or skipped.
+    """Drives managers through requests; calls `on_done` whenever one is finished or skipped.
 
-    Raises MismatchError if the pool fails a call, or has lost blocks so that a request that fits cannot go on.
+    Raises MismatchError if managers or pool fail a call, or have lost blocks so that a request that fits cannot go on.
     """
 
-    def __init__(
-        self, calls: Calls, blocks: int, block_size: int, concurrency: int, on_done: Callable[[], None]
-    ) -> None:
-        self.calls, self.blocks, self.block_size, self.concurrency = calls, blocks, block_size, concurrency
+    def __init__(self, managed: Managed, block_size: int, concurrency: int, on_done: Callable[[], None]) -> None:
+        self.managed, self.block_size, self.concurrency = managed, block_size, concurrency
         self._on_done = on_done
         self.tally = Tally()
         self.running: dict[Job, None] = {}  # oldest first
-        self.preempted: deque[Job] = deque()  # the next to start again first
-        self._cached: set[KVCacheBlock] = set()  # published, and not handed out since
-        self._private = 0  # tokens of output blocks count down from here: no two requests share one
+        self.waiting: deque[Job] = deque()  # the next to start first: preempted ones, then new ones
+        self._no_room = False  # for the next to start, as long as nothing is released
+        self._private = count(-1, -1)  # tokens that no two requests share; those of a trace are not negative
 
     def serve(self, requests: Iterable[TraceRequest]) -> None:
         """Run all of them to the end."""
+        blocks = self.managed.pool.num_gpu_blocks - 1
         for number, request in enumerate(requests):
-            if self._blocks_for(request.computed_length) > self.blocks:
+            if self._blocks_for(request.computed_length) > blocks:
                 self.tally.skipped_too_large += 1
                 self._on_done()
                 continue
-            self._round()
-            self._start_preempted()
-            sequence = Request(str(number), request.full_blocks(self.block_size), 1)
-            self._start(Job(sequence, request.input_length, request.computed_length))
-        while self.running or self.preempted:
-            self._start_preempted()
-            self._round()
+            self.waiting.append(self._job(str(number), request))
+            self._pass()
+            while self.waiting:
+                self._pass()
+        while self.running or self.waiting:
+            self._pass()
+
+    def _job(self, name: str, request: TraceRequest) -> Job:
+        sequence = Sequence(name, request.full_blocks(self.block_size), self._private)
+        job = Job(sequence, request.input_length, request.computed_length, request.input_length)
+        self._reach(job, job.known)
+        return job
+
+    def _pass(self) -> None:
+        before = list(self.running)
+        self._start_waiting()
+        for job in before:
+            if job in self.running:  # not preempted by an earlier one
+                self._decode(job)
+        self.managed.run_pass()
+        for job in list(self.running):
+            job.known = job.scheduled
+            if job.known == job.total:
+                self._finish(job)
+        self.managed.pool.take_events()
 
     # --- starting ---
 
-    def _start_preempted(self) -> None:
-        while self.preempted:
-            self._start(self.preempted.popleft())
+    def _start_waiting(self) -> None:
+        while self.waiting and not self._no_room and len(self.running) < self.concurrency:
+            job = self.waiting[0]
+            if not self.managed.admit(job.sequence):
+                self._no_room = True
+                break
+            self._start(self.waiting.popleft())
+        if self.waiting and not self.running:
+            needed = self._blocks_for(self.waiting[0].known)
+            raise MismatchError(f"nothing runs, yet there is no room for {needed} blocks")
 
     def _start(self, job: Job) -> None:
-        """Claim what is cached, allocate the rest, publish the full blocks."""
-        hits = self._find_room(job)
-        if hits:
-            self.calls.touch(hits)
-        job.table = hits + self._allocate(self._blocks_for(job.known) - len(hits))
-        job.published = len(hits)
-        self._publish(job)
         self.running[job] = None
         if not job.started:
             job.started = True
             self.tally.prompt_tokens += job.known
-            self.tally.hit_tokens += len(hits) * self.block_size
-        self.calls.take_events()
-
-    def _find_room(self, job: Job) -> list[KVCacheBlock]:
-        """The hits of a request that fits now. Looked up anew whenever something else ran in between."""
-        while True:
-            if len(self.running) < self.concurrency:
-                hits = self._longest_hit(job)
-                # A hit that nobody holds is one of the free blocks, and no longer free when it is claimed.
-                unheld = sum(block.ref_cnt == 0 for block in hits)
-                if self._blocks_for(job.known) - len(hits) + unheld <= self.calls.get_num_free_blocks():
-                    return hits
-            if not self.running:
-                raise MismatchError(f"nothing runs, yet there is no room for {self._blocks_for(job.known)} blocks")
-            before = len(self.running)
-            while len(self.running) == before:
-                self._round()
-
-    def _longest_hit(self, job: Job) -> list[KVCacheBlock]:
-        """Cached blocks from the front until the first miss; at least the last token is left to compute."""
-        hits: list[KVCacheBlock] = []
-        for length in range(1, (job.known - 1) // self.block_size + 1):
-            block = self.calls.get_cached_block(job.sequence, length)
-            if block is None:
-                break
-            hits.append(block)
-        return hits
+            self.tally.hit_tokens += self.managed.hit(job.sequence) * self.block_size
 
     # --- decoding ---
 
-    def _round(self) -> None:
-        for job in list(self.running):
-            if job in self.running:  # not preempted by an earlier one
-                self._decode(job)
-
     def _decode(self, job: Job) -> None:
-        """Some more tokens: room for them first, then what they fill is published."""
-        known = min(job.total, job.known + ROUND)
-        missing = self._blocks_for(known) - len(job.table)
-        if missing:
-            while self.calls.get_num_free_blocks() < missing:
+        """Some more tokens, and room for them."""
+        before = self._blocks_for(job.known)
+        self._reach(job, min(job.total, job.known + ROUND))
+        if self._blocks_for(job.scheduled) > before:
+            while not self.managed.grow(job.sequence):
                 self._preempt_youngest_but(job)
-            job.table += self._allocate(missing)
-        job.known = known
-        while len(job.sequence.block_hashes) < known // self.block_size:
-            self._private -= 1
-            job.sequence.append_tokens([self._private])
-        self._publish(job)
-        if known == job.total:
-            self._release(job)
-            self.tally.finished += 1
-            self._on_done()
 
     def _preempt_youngest_but(self, job: Job) -> None:
         youngest = next((other for other in reversed(self.running) if other is not job), None)
         if youngest is None:
-            raise MismatchError(f"nothing else runs, yet there is no block to add to {len(job.table)}")
+            raise MismatchError(f"nothing else runs, yet there is no block to add to {self._blocks_for(job.known)}")
+        self.managed.preempt(youngest.sequence)
         self._release(youngest)
-        self.preempted.appendleft(youngest)
+        self._reach(youngest, youngest.known)  # what this pass would have added to it is not computed
+        self.waiting.appendleft(youngest)
         self.tally.preemptions += 1
 
-    # --- blocks ---
+    # --- both ---
+
+    def _finish(self, job: Job) -> None:
+        self.managed.finish(job.sequence)
+        self._release(job)
+        self.tally.finished += 1
+        self._on_done()
+
+    def _release(self, job: Job) -> None:
+        del self.running[job]
+        self._no_room = False
+
+    def _reach(self, job: Job, tokens: int) -> None:
+        job.scheduled = tokens
+        job.sequence.reach(self._blocks_for(tokens), tokens // self.block_size)
 
     def _blocks_for(self, tokens: int) -> int:
         return -(-tokens // self.block_size)
-
-    def _allocate(self, count: int) -> list[KVCacheBlock]:
-        blocks = self.calls.get_new_blocks(count)
-        evicted = self._cached.intersection(blocks)
-        self._cached -= evicted
-        self.tally.evictions += len(evicted)
-        used = self.blocks - self.calls.pool.get_num_free_blocks()
-        self.tally.peak_used = max(self.tally.peak_used, used)
-        return blocks
-
-    def _publish(self, job: Job) -> None:
-        full = job.known // self.block_size
-        if full > job.published:
-            self.calls.cache_full_blocks(job.sequence, job.table, job.published, full)
-            self._cached.update(job.table[job.published : full])
-            job.published = full
-
-    def _release(self, job: Job) -> None:
-        """The end first, so that the beginning of a prefix stays cached longest."""
-        self.calls.free_blocks(job.table[::-1])
-        del self.running[job]
-        job.table, job.published = [], 0

@@ -1,4 +1,4 @@
-"""Calls in lockstep: the spec takes each one too, and judges the answer and the state.
+"""A pool in lockstep: the spec takes each call of the managers too, and judges the answer and the state.
 
 After each call are compared: the answer, the free count, and the references, keys and coverage of the blocks that the
 call named. After every `full_every` calls and at the end: the whole state. Events are compared when they are taken.
@@ -9,23 +9,26 @@ about a minute and 90 MB; its first 200 requests in blocks of 16 tokens take hal
 with large blocks, the first few hundred requests with small ones.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
 
 from impl.block import KVCacheBlock
+from impl.errors import Refusal
 from impl.events import KVCacheEvent
-from impl.request import Request
+from impl.pool import BlockPool
+from impl.request import CacheRequest
 from proofs.refine.abstraction import abstract, differences, events_of
 from proofs.refine.lockstep import MismatchError
 from proofs.refine.naming import BrokenPoolError
 from proofs.replay.bookkeeping import FindableNames
-from proofs.replay.calls import GROUP, Calls
+from proofs.replay.calls import CountedPool
 from proofs.replay.words import clipped, differing
 from proofs.words import call
 from spec import (
     Action,
     BlockId,
     CacheFullBlocks,
+    EvictBlocks,
     FreeBlocks,
     GetCachedBlock,
     GetNewBlocks,
@@ -39,11 +42,9 @@ from spec import (
     settled,
 )
 
-_GROUP = GroupId(GROUP)
 
-
-class LockstepCalls(Calls):
-    """Calls that raise MismatchError as soon as the pool does what the spec does not allow."""
+class LockstepPool(CountedPool):
+    """A pool that raises MismatchError as soon as it does what the spec does not allow, or is asked what it refuses."""
 
     def __init__(self, blocks: int, events: bool, full_every: int) -> None:
         super().__init__(blocks, events)
@@ -51,35 +52,63 @@ class LockstepCalls(Calls):
         self.names = FindableNames()
         self._action: Action[Any] = GetNumFreeBlocks()
         self._full_every = full_every
+        self._tokens: Sequence[int] = ()  # of the request that the next lookups are about
+        self._lengths: dict[bytes, int] = {}  # the digests of its prefixes
 
-    def get_cached_block(self, sequence: Request, length: int) -> KVCacheBlock | None:
-        self._action = GetCachedBlock(Prefix(tuple(sequence.all_token_ids[:length])), (_GROUP,))
-        block = super().get_cached_block(sequence, length)
-        self._judge(None if block is None else _ids([block]), [] if block is None else [block])
-        return block
+    def will_ask_about(self, request: CacheRequest) -> None:
+        self._tokens = request.all_token_ids
+        self._lengths = {digest: place + 1 for place, digest in enumerate(request.block_hashes)}
 
-    def touch(self, blocks: list[KVCacheBlock]) -> None:
+    def get_cached_block(self, block_hash: bytes, kv_cache_group_ids: Sequence[int]) -> list[KVCacheBlock] | None:
+        length = self._lengths.get(block_hash)
+        if length is None:
+            raise MismatchError(f"after it, digest {block_hash.hex()[:12]} of another request is looked up")
+        prefix = Prefix(tuple(self._tokens[:length]))
+        self._action = GetCachedBlock(prefix, tuple(map(GroupId, kv_cache_group_ids)))
+        found = super().get_cached_block(block_hash, kv_cache_group_ids)
+        self._judge(None if found is None else _ids(found), found or [])
+        return found
+
+    def touch(self, blocks: Sequence[KVCacheBlock]) -> None:
         self._action = Touch(_ids(blocks))
         super().touch(blocks)
         self._judge(None, blocks)
 
-    def get_new_blocks(self, count: int) -> list[KVCacheBlock]:
-        self._action = GetNewBlocks(count)
-        blocks = super().get_new_blocks(count)
+    def get_new_blocks(self, num_blocks: int) -> list[KVCacheBlock]:
+        self._action = GetNewBlocks(num_blocks)
+        blocks = super().get_new_blocks(num_blocks)
         self._judge(Handed(_ids(blocks), frozenset()), blocks)
         return blocks
 
-    def cache_full_blocks(self, sequence: Request, table: Sequence[KVCacheBlock], start: int, end: int) -> None:
-        prefix = Prefix(tuple(sequence.all_token_ids))
-        self._action = CacheFullBlocks(prefix, _ids(table), start, end, 1, _GROUP)
-        super().cache_full_blocks(sequence, table, start, end)
+    def cache_full_blocks(
+        self,
+        request: CacheRequest,
+        blocks: Sequence[KVCacheBlock],
+        num_cached_blocks: int,
+        num_full_blocks: int,
+        block_size: int,
+        kv_cache_group_id: int,
+        block_mask: Sequence[bool] | None = None,
+    ) -> None:
+        start, end, hashes = num_cached_blocks, num_full_blocks, request.block_hashes
+        prefix = Prefix(tuple(request.all_token_ids[: len(hashes)]))  # the rest has no digest yet
+        mask, group = None if block_mask is None else tuple(block_mask), GroupId(kv_cache_group_id)
+        self._action = CacheFullBlocks(prefix, _ids(blocks), start, end, block_size, group, mask)
+        super().cache_full_blocks(request, blocks, start, end, block_size, kv_cache_group_id, block_mask)
         self._advance(None)
         for position in range(start, end):
-            primary = self.state.primary[BlockId(table[position].block_id)]
-            self.names.learn(sequence.block_hashes[position], primary.key)
-        self._compare(table[start:end])
+            primary = self.state.primary.get(BlockId(blocks[position].block_id))
+            if primary is not None:
+                self.names.learn(hashes[position], primary.key)
+        self._compare(blocks[start:end])
 
-    def free_blocks(self, blocks: list[KVCacheBlock]) -> None:
+    def evict_blocks(self, block_ids: set[int]) -> None:
+        self._action = EvictBlocks(frozenset(map(BlockId, block_ids)))
+        super().evict_blocks(block_ids)
+        self._judge(None, [self.blocks[block_id] for block_id in block_ids])
+
+    def free_blocks(self, ordered_blocks: Iterable[KVCacheBlock]) -> None:
+        blocks = list(ordered_blocks)
         self._action = FreeBlocks(_ids(blocks))
         super().free_blocks(blocks)
         self._judge(None, blocks)
@@ -105,6 +134,11 @@ class LockstepCalls(Calls):
     def describe(self) -> str:
         return clipped(call(self._action))
 
+    def words_for(self, error: Exception) -> str:
+        if isinstance(error, Refusal) and error.reason in self._action.guard(self.state):
+            return f"pool and spec refuse it ({error.reason}): the managers made a wrong call"
+        return super().words_for(error)
+
     # --- the judgement ---
 
     def _judge(self, answer: object, named: Iterable[KVCacheBlock]) -> None:
@@ -123,7 +157,7 @@ class LockstepCalls(Calls):
 
     def _compare(self, named: Iterable[KVCacheBlock]) -> None:
         """What the call named, and the free count; now and then everything."""
-        free = self.pool.get_num_free_blocks()
+        free = BlockPool.get_num_free_blocks(self)
         if free != len(self.state.queue):
             raise MismatchError(f"{free} blocks are free; the spec says {len(self.state.queue)}")
         for block in named:
@@ -133,13 +167,13 @@ class LockstepCalls(Calls):
 
     def _compare_block(self, block: KVCacheBlock) -> None:
         number = BlockId(block.block_id)
-        if block is not self.pool.blocks[number]:
+        if block is not self.blocks[number]:
             raise MismatchError(f"the block with number {number} is not the one of this pool")
         if block.ref_cnt != self.state.refs[number]:
             raise MismatchError(f"block {number}: {block.ref_cnt} references; the spec says {self.state.refs[number]}")
         expected, primary = self.state.keys_of(number), self.state.primary.get(number)
         try:
-            keys = frozenset([self.names.key(*key) for key in self.pool.keys_of(block)])
+            keys = frozenset([self.names.key(*key) for key in self.keys_of(block)])
         except BrokenPoolError as error:
             raise MismatchError(f"block {number}: {error}") from error
         if keys != expected:
@@ -150,7 +184,7 @@ class LockstepCalls(Calls):
 
     def _compare_all(self) -> None:
         try:
-            seen = abstract(self.pool, self.names)
+            seen = abstract(self, self.names)
         except BrokenPoolError as error:
             raise MismatchError(clipped(str(error))) from error
         if found := differences(self.state, seen, settled):
@@ -167,3 +201,18 @@ def _translated(events: Iterable[KVCacheEvent], names: FindableNames) -> object:
         return events_of(events, names)
     except BrokenPoolError as error:
         raise MismatchError(str(error)) from error
+
+
+def _not_expected(method: str) -> Callable[..., NoReturn]:
+    def refuse(*_arguments: object, **_named: object) -> NoReturn:
+        raise MismatchError(f"after it, {method} is called, which managers of full attention never need")
+
+    return refuse
+
+
+READS = {"keys_of", "is_watched"}
+"""They tell what is compared after each call, and are neither counted nor judged."""
+
+for _method in vars(BlockPool).keys() - vars(LockstepPool).keys() - READS:
+    if not _method.startswith("_"):
+        setattr(LockstepPool, _method, _not_expected(_method))

@@ -5,9 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from proofs.refine.lockstep import MismatchError
-from proofs.replay.calls import Calls
+from proofs.replay.calls import CountedPool
 from proofs.replay.engine import Engine
-from proofs.replay.lockstep import LockstepCalls
+from proofs.replay.lockstep import LockstepPool
+from proofs.replay.managed import Managed
+from proofs.replay.memory import Memory
 from proofs.replay.report import Mismatch, ReplayReport
 from proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
 
@@ -23,7 +25,7 @@ def replay(
     events: bool | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayReport:
-    """Serve all requests with one pool, and judge every call by the spec unless `lockstep` is off.
+    """Serve all requests with managers over one pool, and judge every call of it by the spec unless `lockstep` is off.
 
     `blocks` can be lent, the null block comes on top. `progress(done, total)` is called for each request done. A
     KeyboardInterrupt ends the replay early: the report then says `interrupted`. Raises ValueError for wrong arguments.
@@ -33,9 +35,10 @@ def replay(
     """
     _check(block_size, blocks=blocks, concurrency=concurrency, full_every=full_every)
     events = lockstep if events is None else events
-    calls = LockstepCalls(blocks, events, full_every) if lockstep else Calls(blocks, events)
-    engine = Engine(calls, blocks, block_size, concurrency, _reporter(len(requests), progress))
-    ending = _serve(engine, calls, requests, blocks)
+    pool = LockstepPool(blocks, events, full_every) if lockstep else CountedPool(blocks, events)
+    managed = Managed(pool, Memory() if lockstep else None)
+    engine = Engine(managed, block_size, concurrency, _reporter(len(requests), progress))
+    ending = _serve(engine, managed, requests)
     return ReplayReport(
         blocks=blocks,
         block_size=block_size,
@@ -44,22 +47,24 @@ def replay(
         events=events,
         requests=len(requests),
         **asdict(engine.tally),
-        calls_by_method=dict(sorted(calls.by_method.items())),
-        seconds=calls.seconds,
-        full_comparisons=calls.full_comparisons,
+        evictions=pool.evictions,
+        peak_used=pool.peak_used,
+        calls_by_method=dict(sorted(pool.by_method.items())),
+        seconds=pool.seconds,
+        full_comparisons=pool.full_comparisons,
         **ending,
     )
 
 
-def _serve(engine: Engine, calls: Calls, requests: Sequence[TraceRequest], blocks: int) -> dict[str, Any]:
+def _serve(engine: Engine, managed: Managed, requests: Sequence[TraceRequest]) -> dict[str, Any]:
     """Serve to the end, or until something goes wrong: how it ended, as fields of the report."""
     ending: dict[str, Any] = {"mismatch": None, "leaked_blocks": None, "interrupted": False}
     try:
         engine.serve(requests)
-        calls.conclude()
-        ending["leaked_blocks"] = blocks - calls.pool.get_num_free_blocks()
+        managed.conclude()
+        ending["leaked_blocks"] = managed.pool.used
     except MismatchError as error:
-        ending["mismatch"] = Mismatch(calls.number, calls.describe(), str(error))
+        ending["mismatch"] = Mismatch(managed.pool.number, managed.pool.describe(), str(error))
     except KeyboardInterrupt:
         ending["interrupted"] = True
     return ending

@@ -61,7 +61,7 @@ FULL, FULL_4 = Group(Kind.FULL, 2), Group(Kind.FULL, 4)
 STATE, STATE_4 = Group(Kind.STATE, 2), Group(Kind.STATE, 4)
 WINDOW = Group(Kind.WINDOW, 2, window=2)
 WIDE_WINDOW = Group(Kind.WINDOW, 2, window=4)
-FULL_BEFORE = "not enough free blocks"
+NOT_ENOUGH = "not enough free blocks"
 
 
 # --- double free ---
@@ -111,7 +111,7 @@ def a_failed_admission_keeps_its_touches() -> Scenario:
     def touched(world: World) -> World:
         return touch(world, longest_hit(world, "b")[1][0])
 
-    not_now = NotNow(Admit("b", 4), FULL_BEFORE)
+    not_now = NotNow(Admit("b", 4), NOT_ENOUGH)
     return Scenario(
         world_of(3, (FULL,), z=text(0, 1, 2, prompt=3), h=OTHER, b=text(0, 1, 5, 6, prompt=4)),
         (
@@ -124,7 +124,7 @@ def a_failed_admission_keeps_its_touches() -> Scenario:
 
 
 def a_failed_admission_keeps_its_state() -> Scenario:
-    not_now = NotNow(Admit("b", 2), FULL_BEFORE)
+    not_now = NotNow(Admit("b", 2), NOT_ENOUGH)
     return Scenario(
         world_of(3, (FULL, STATE), h=text(7, 7, prompt=2), b=text(0, 1, prompt=2)),
         (
@@ -717,7 +717,7 @@ def a_late_merge_rewrites_a_table() -> Scenario:
 def unchecked(request: str, upto: int, counted: int, words: str) -> Fault:
     """An admission whose check counts too few blocks. A right one does not happen."""
     return Fault(
-        words, lambda w: admit_counting(w, request, upto, counted), (NotNow(Admit(request, upto), FULL_BEFORE),)
+        words, lambda w: admit_counting(w, request, upto, counted), (NotNow(Admit(request, upto), NOT_ENOUGH),)
     )
 
 
@@ -758,7 +758,7 @@ def a_peer_takes_what_was_counted() -> Scenario:
     return Scenario(world_of(2, (FULL,), a=ONE, b=OTHER), (fault,))
 
 
-NOT_A = NotNow(Admit("a", 4), FULL_BEFORE)
+NOT_A = NotNow(Admit("a", 4), NOT_ENOUGH)
 
 
 def a_page_is_not_rounded_up() -> Scenario:
@@ -767,7 +767,7 @@ def a_page_is_not_rounded_up() -> Scenario:
 
 
 def one_token_more_than_the_pool_was_sized_for() -> Scenario:
-    not_now = NotNow(Grow("a", 5), FULL_BEFORE)
+    not_now = NotNow(Grow("a", 5), NOT_ENOUGH)
     return Scenario(
         world_of(2, (FULL,), a=text(0, 1, 2, 3, 4, prompt=4)),
         (Admit("a", 4), RunPass(), Fault("4 tokens fit, so the request fits", Grow("a", 5).effect, (not_now,))),

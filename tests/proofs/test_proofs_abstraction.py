@@ -233,7 +233,6 @@ def other_owner(pool: BlockPool) -> None:
     pool.blocks[1].pool = None
 
 
-@pytest.mark.xfail(reason="sets hide repetitions; numbers and owners of blocks are not read", strict=True)
 @pytest.mark.parametrize("damage", [alias_twice, copy_of_the_first, other_number, other_owner])
 def test_more_pools_that_are_broken(damage: Callable[[BlockPool], None]) -> None:
     subject = Subject(STATE, Names(2))

@@ -101,19 +101,21 @@ def test_wrong_usage(arguments: tuple[str, ...], words: str) -> None:
 # --- explore ---
 
 
-def test_exploring_tiny_alone_is_vacuous() -> None:
-    """One watcher is never two, nothing is called from inside it, and caching is on: 4, and exactly these are why."""
-    result = run("explore", "--scope", "tiny", "--workers", "1")
+def test_exploring_one_block_is_vacuous() -> None:
+    """One block has no order, no copy and no second choice: 4, and exactly these are why."""
+    result = run("explore", *QUICK)
     assert result.exit_code == 4
     vacuous = {line.split()[1] for line in result.output.splitlines() if line.startswith("vacuous")}
     assert vacuous == {
-        "two_watchers_of_one_block_are_told",
-        "a_watcher_calls_back_into_the_pool",
-        "without_caching_nothing_is_findable",
-        "every_action_and_refusal_is_met",
+        "survivors_keep_their_order",
+        "blocks_join_the_queue_only_at_its_ends",
+        "keys_move_to_a_copy",
+        "two_blocks_are_under_one_key",
+        "a_lookup_has_a_choice",
+        "a_stored_event_names_its_parent",
     }
     assert "refuted" not in result.output
-    assert "cache_full_blocks (caching disabled)" in result.output
+    assert "no step of this scope shows it" in result.output
 
 
 def test_a_document_has_every_verdict(tmp_path: Path) -> None:
@@ -188,9 +190,12 @@ def test_too_little_memory_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_refine() -> None:
     result = run("refine", *QUICK, "--runs", "2", "--calls", "5", "--workers", "1")
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 4, result.output  # two runs of five calls cannot show everything that is possible
+    assert "these runs never showed" in result.output
+    vacuous = {line.split()[1] for line in result.output.splitlines() if line.startswith("vacuous")}
+    assert vacuous == {"impl_does_what_the_spec_allows", "every_claim_holds_in_long_runs"}
     held = [line.split()[1] for line in result.output.splitlines() if line.startswith("holds")]
-    assert held.count("impl_does_what_the_spec_allows") == 2  # on every call, and in the runs
+    assert "impl_does_what_the_spec_allows" in held  # on every call of the scope
     assert "a_new_pool_is_in_the_first_state" in held
     assert "digests_are_equal_exactly_when_prefixes_are" in held
 
@@ -261,7 +266,6 @@ def test_explaining_nothing_in_particular_lists_all() -> None:
     assert all(claim.name in result.output for claim in INVARIANTS)
 
 
-@pytest.mark.xfail(reason="these obligations have no sentence in SENTENCES", strict=True)
 @pytest.mark.parametrize("name", ["a_new_pool_is_in_the_first_state", "digests_are_equal_exactly_when_prefixes_are"])
 def test_every_obligation_that_is_printed_can_be_explained(name: str) -> None:
     assert run("explain", name).exit_code == 0
@@ -319,7 +323,6 @@ def test_a_mismatch_in_a_replay_is_refuted(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("arguments", [("explore", *QUICK), ("replay", "--requests", "2")], ids=["explore", "replay"])
-@pytest.mark.xfail(reason="a traceback and exit code 1, which is for refuted, after all the work", strict=True)
 def test_a_file_that_cannot_be_written_is_wrong_usage(arguments: tuple[str, ...], tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [*arguments, "--json", str(tmp_path / "no" / "folder" / "out.json")])
     assert result.exit_code == 2
@@ -372,16 +375,12 @@ def test_an_interrupted_search_says_what_it_has(workers: str) -> None:
     assert seconds < 20
 
 
-@pytest.mark.xfail(
-    reason="refine goes on with its random runs after Ctrl-C in the search, and exits with 3", strict=True
-)
 def test_an_interrupted_refinement_ends() -> None:
     code, _, err, _ = interrupted("refine", "--scope", "small", "--workers", "1", "--runs", "5", "--calls", "5")
     assert "Traceback" not in err
     assert code == 130
 
 
-@pytest.mark.xfail(reason="run_jobs goes on with all its jobs, for minutes, before the process ends", run=False)
 def test_an_interrupted_detection_ends() -> None:
     code, _, err, seconds = interrupted("detect", "--workers", "2")
     assert "Traceback" not in err

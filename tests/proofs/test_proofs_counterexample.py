@@ -113,7 +113,7 @@ def test_the_story_of_a_real_one(monkeypatch: pytest.MonkeyPatch) -> None:
         "       refs  1: 0 -> 1",
         "       queue  [1, 2] -> [2]",
         "",
-        "  refs: the spec says {1: 1, 2: 0}, the pool has {1: 0, 2: 0}; queue: the spec says (2,), the pool has (1, 2)",
+        "  refs: the spec says {1: 1, 2: 0}, the pool has {1: 0, 2: 0}; queue: the spec says [2], the pool has [1, 2]",
     ]
 
 

@@ -120,8 +120,8 @@ def test_a_defect_is_of_the_spec_or_of_the_implementation() -> None:
         ("spec: a refused call turns the queue", "explore", "a_refused_call_changes_nothing", 1),
         ("spec: a watched block is writable", "explore", "a_writable_block_cannot_be_observed", 2),
         ("null block is queued", "refine", "a_new_pool_is_in_the_first_state", 0),
-        ("popped blocks keep a link", "refine", "impl_does_what_the_spec_allows", 1),
-        ("touch forgets to unlink", "refine", "impl_does_what_the_spec_allows", 1),
+        ("usage counts the null block", "refine", "impl_does_what_the_spec_allows", 1),
+        ("spec: a question ages the cache", "explore", "a_query_changes_nothing", 1),
         ("digest ignores the extras", "digest", "digests_are_equal_exactly_when_prefixes_are", None),
     ],
 )

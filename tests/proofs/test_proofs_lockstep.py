@@ -211,7 +211,7 @@ def test_any_allowed_answer_is_accepted() -> None:
         (GetNewBlocks(9), {"refused": frozenset()}, "it refused .not enough free blocks.; the spec wants the answer"),
         (GetNewBlocks(9), {"refused": frozenset({"bad count"})}, "the spec wants bad count"),
         (GetNewBlocks(1), {"refused": frozenset({"bad count"})}, "it answered .*; the spec refuses .bad count."),
-        (GetNumFreeBlocks(), {"after": replace(first_state(3), queue=(2, 1))}, r"queue: the spec says \(2, 1\)"),
+        (GetNumFreeBlocks(), {"after": replace(first_state(3), queue=(2, 1))}, r"queue: the spec says \[2, 1\]"),
     ],
 )
 def test_what_a_mismatch_says(action: Any, change: dict[str, Any], words: str) -> None:
@@ -284,7 +284,7 @@ def test_a_new_pool_that_is_not_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
             self.free_block_queue.prepend_n([block])
 
     monkeypatch.setattr(BlockPool, "_make_blocks", make)
-    with pytest.raises(MismatchError, match=r"queue: the spec says \(1, 2, 3\), the pool has \(3, 1, 2\)"):
+    with pytest.raises(MismatchError, match=r"queue: the spec says \[1, 2, 3\], the pool has \[3, 1, 2\]"):
         check_new_pools()
 
 

@@ -176,7 +176,6 @@ def test_states_that_differ_in_more_than_names_are_different(one: Pool, other: P
     assert LARGER_SYMMETRY.canon(one) != LARGER_SYMMETRY.canon(other)
 
 
-@pytest.mark.xfail(reason="Symmetry leaves the null block out of a description", strict=True)
 @pytest.mark.parametrize(
     "changes", [{"queue": (3, 0)}, {"refs": {**HELD.refs, 0: 1}}, {"watchers": {0: frozenset({0})}}]
 )

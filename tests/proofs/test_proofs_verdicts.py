@@ -88,13 +88,14 @@ def test_holds() -> None:
 
 
 def test_vacuous_without_watchers() -> None:
-    """Not among them, though it is about watchers: a_watcher_leaves_.. counts every cancel_watch as a test."""
     verdicts = decided(explore(replace(ONE_BLOCK, watchers=0)))
     vacuous = {name for name, obligation in verdicts.items() if obligation.verdict is V}
     assert vacuous == {
         # about watchers
         "only_lendable_blocks_are_watched",
+        "a_watcher_leaves_by_being_told_or_cancelled",
         "only_unpinning_adds_watchers",
+        "every_unpinned_block_is_watched",
         "a_watcher_is_told_of_a_reuse",
         "two_watchers_of_one_block_are_told",
         "a_watched_block_is_touched",

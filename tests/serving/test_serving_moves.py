@@ -133,7 +133,6 @@ LOOKUPS = {
     "window, several blocks": Case((WIDE,), ({4: 2, 6: 1},), (6, ((0, 2, 1),)), prompt=8),
     "window, one block too few": Case((WIDE,), ({6: 1},), (0, ((),)), prompt=8),
     "window, a shorter hit": Case((WIDE,), ({2: 1, 4: 2, 8: 3},), (4, ((1, 2),)), prompt=10),
-    "window, only itself": Case((Group(Kind.WINDOW, 2, window=1),), ({},), (5, ((0, 0, 0),))),
     "state, the last is enough": Case((STATE,), ({4: 1},), (4, ((0, 1),))),
     "state, inside a block": Case((STATE,), ({3: 1},), (3, ((0, 1),))),
     "state, the deepest": Case((STATE,), ({2: 1, 4: 2},), (4, ((0, 2),))),
@@ -825,3 +824,11 @@ def test_a_move_has_a_guard_and_an_effect_of_its_own() -> None:
         with pytest.raises(TypeError, match="has no"):
             ask(new())
     assert list(Reset().answers(new())) == [None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "window"), [(Kind.WINDOW, 2, 1), (Kind.WINDOW, 2, 0), (Kind.FULL, 2, 3), (Kind.FULL, 0, 0)]
+)
+def test_a_group_that_makes_no_sense_is_refused(kind: Kind, size: int, window: int) -> None:
+    with pytest.raises(ValueError, match="at least"):
+        Group(kind, size, window=window)
