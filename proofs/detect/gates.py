@@ -118,8 +118,8 @@ def _caught(claim: str, calls: int | None, words: str) -> Caught:
 GATES: dict[str, Callable[[bool], Caught | None]] = {
     "explore": _explore,
     "digest": _digest,
-    "pools": _pools,
     "refine": _refine,
+    "pools": _pools,
     "serve": _serve,
     "manage": _manage,
     "sample": _sample,
