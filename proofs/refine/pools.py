@@ -72,7 +72,7 @@ class _Pair:
         """Give back references of both pools in one call. Was it refused?"""
         named = self._named()
         parts = [FreeBlocks(tuple(block for which, block in named if which == mine)) for mine in range(2)]
-        told = self.chance.randrange(12)  # now and then, one of the pools is telling its watchers
+        told = self.chance.randrange(6)  # now and then, one of the pools is telling its watchers
         if told < 2 and self.states[told].watchers:
             self.states[told] = replace(self.states[told], telling=True)
             self.subjects[told].pool._telling = True
@@ -127,7 +127,8 @@ def compare_pools(runs: int, seed: int) -> PoolsRun:
         pair = _Pair(Random(seed * 1_000_003 + number))
         try:
             for _ in range(20):
-                pair.on_one()
+                for _ in range(3):
+                    pair.on_one()
                 found.refused += pair.release()
                 found.mixed += 1
         except (MismatchError, BrokenPoolError) as error:
