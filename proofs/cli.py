@@ -123,6 +123,7 @@ def check(
         work: list[jobs.Job] = [
             jobs.new_pools,
             partial(jobs.long_runs, 150, 60, seed),
+            partial(jobs.requests, 200, 40, seed),
             partial(jobs.contracts, 60, 60),
             partial(jobs.digests, 2000, seed),
             partial(jobs.several_pools, 300, seed or 0),

@@ -51,7 +51,6 @@ class Counterexample:
     first: State
     calls: tuple[Call, ...]
     words: str  # what went wrong at the last call
-    source: str = ""  # an expression that makes the first state, for a test
 
     def story(self) -> str:
         """What is broken, and the steps that break it."""
@@ -81,13 +80,12 @@ class Counterexample:
         )
         return (
             "from proofs.counterexample import Call\n"
-            "from proofs.explore.serving import serving_scope\n"
             "from proofs.rerun import rerun\n"
             "from spec import *\n\n\n"
             f"def test_{self.claim}():\n"
             f'    """{self.sentence}"""\n'
             f"    calls = [\n{body}    ]\n"
-            f'    rerun("{self.claim}", {self.source or first_source(self.first)}, calls)\n'
+            f'    rerun("{self.claim}", {first_source(self.first)}, calls)\n'
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -102,9 +100,14 @@ class Counterexample:
 
 
 def first_source(first: State) -> str:
-    """An expression that makes the first state of a pool."""
+    """An expression that makes the first state of a trace."""
     pool = first.pool if isinstance(first, World) else first
-    return f"first_state({pool.size}, unit={pool.unit}, caching={pool.caching}, reporting={pool.reporting})"
+    made = f"first_state({pool.size}, unit={pool.unit}, caching={pool.caching}, reporting={pool.reporting})"
+    if not isinstance(first, World):
+        return made
+    groups = "".join(f"Group(Kind.{group.kind.name}, {group.block_size}, {group.window}), " for group in first.layout)
+    rules = f"Rules({', '.join(f'{rule}=False' for rule in first.rules.broken())})"
+    return f"first_world({made}, ({groups}), {dict(first.plans)!r}, {dict(first.limits)!r}, {rules})"
 
 
 def _beginning(first: State) -> str:

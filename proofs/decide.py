@@ -6,7 +6,7 @@ from proofs.counterexample import Counterexample
 from proofs.explore.machines import machine_of
 from proofs.explore.scopes import Scope
 from proofs.explore.search import AnyScope, Exploration, Failure, Follower, Progress, explore
-from proofs.explore.serving import ServingScope, serving_source
+from proofs.explore.serving import ServingScope
 from proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower
 from proofs.refine.serving import FOLLOWS, ManagerFollower
 from proofs.verdicts import Figures, Obligation, Verdict
@@ -79,10 +79,8 @@ def _claim(scope: AnyScope) -> str:
 
 def example(found: Exploration, failure: Failure) -> Counterexample:
     """The failure with the whole way to it."""
-    scope, sentence = found.scope, SENTENCES[failure.claim]
-    first = scope.first_state()
-    source = serving_source(scope) if isinstance(scope, ServingScope) else ""
-    return Counterexample(failure.claim, sentence, first, found.trace(failure), failure.words, source)
+    sentence = SENTENCES[failure.claim]
+    return Counterexample(failure.claim, sentence, found.scope.first_state(), found.trace(failure), failure.words)
 
 
 def _judged(

@@ -22,23 +22,28 @@ from proofs.refine.digests import SEPARATES, compare_digests
 from proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
 from proofs.refine.machine import WANTED, PoolMachine, Run, sample
 from proofs.refine.pools import SPLITS, compare_pools
+from proofs.refine.serving_machine import sample_serving
 from proofs.replay import replay, synthetic_requests
+from proofs.replaying import RUNS, SERVES, judged
 from proofs.verdicts import Figures, Obligation, Verdict
+from spec import WORLD_POSSIBILITIES
 
 CLAIMS_HOLD = "every_claim_holds_in_long_runs"
 CONTRACTS_HOLD = "every_contract_holds_in_long_runs"
-SERVES = "a_served_workload_stays_in_lockstep"
 CATCHES = "catches"
 NEEDED = "something breaks without"
+REQUESTS = "every_claim_about_requests_holds_in_long_runs"
 SILENT = "no_gate_fires_without_a_defect"
 
 SENTENCES = {
     STARTS: "A new pool of impl, of any size and setting tried, is in the first state of the spec.",
     CLAIMS_HOLD: "Every claim holds along random histories of pools of up to 64 blocks.",
+    REQUESTS: "The managers keep every rule and every claim about requests holds, for up to 5 requests, mixed groups.",
     CONTRACTS_HOLD: "The contracts of impl hold along random histories, and notice pools that somebody spoiled.",
     SEPARATES: "Two digests are equal exactly when the prefixes are, tokens and extras.",
     SPLITS: "A release that mixes blocks of several pools is one for each pool, or refused whole.",
     SERVES: "A serving engine on a workload keeps impl and spec in lockstep, and leaks nothing.",
+    RUNS: "A serving engine on a workload leaks nothing; the spec did not look on.",
     SILENT: "Run on the source as it is, no gate notices anything.",
 }
 """Obligations that are not claims of the spec, in words."""
@@ -157,6 +162,23 @@ def digests(examples: int, seed: int | None) -> list[Obligation]:
     ]
 
 
+def requests(runs: int, moves: int, seed: int | None) -> list[Obligation]:
+    """Requests with mixed groups, on the managers and in the machine with requests."""
+    started = perf_counter()
+    run = sample_serving(runs, moves, seed)
+    seconds = perf_counter() - started
+    shown = f"{len(run.shown)} of {len(WORLD_POSSIBILITIES)}"
+    figures: Figures = {"runs": run.runs, "moves": run.moves, "possibilities": shown}
+    if run.broken is not None:
+        claim, first, calls, words = run.broken
+        shown_by = Counterexample(claim, decide.SENTENCES[claim], first, calls, words)
+        return [Obligation(REQUESTS, "sample", "20 blocks", Verdict.REFUTED, figures, seconds, words, shown_by)]
+    if run.missing:
+        words = f"these runs never showed {', '.join(run.missing)}"
+        return [Obligation(REQUESTS, "sample", "20 blocks", Verdict.VACUOUS, figures, seconds, words)]
+    return [Obligation(REQUESTS, "sample", "20 blocks", Verdict.HOLDS, figures, seconds)]
+
+
 def several_pools(runs: int, seed: int) -> list[Obligation]:
     """Releases that mix the blocks of two pools."""
     started = perf_counter()
@@ -174,19 +196,8 @@ def served(requests: int, blocks: int, seed: int) -> list[Obligation]:
     for events in (True, False):
         started = perf_counter()
         report = replay(synthetic_requests(requests, seed), blocks=blocks, events=events)
-        verdict = Verdict.HOLDS if report.verdict == "agreed" else Verdict.REFUTED
-        figures: Figures = {
-            "requests": report.requests,
-            "calls": report.calls,
-            "evictions": report.evictions,
-            "hit rate": f"{report.hit_rate:.0%}",
-        }
-        words = "" if report.mismatch is None else f"call {report.mismatch.call}, {report.mismatch.action}: "
-        words += "" if report.mismatch is None else report.mismatch.words
-        if report.leaked_blocks:
-            words = f"{report.leaked_blocks} blocks are still held at the end"
         scope = f"{blocks} blocks, events {'on' if events else 'off'}"
-        decided.append(Obligation(SERVES, "replay", scope, verdict, figures, perf_counter() - started, words))
+        decided.append(judged(report, scope, perf_counter() - started))
     return decided
 
 

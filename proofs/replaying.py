@@ -4,6 +4,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from impl import contracts
 from proofs.console import Progress, out
 from proofs.replay import ReplayReport, TraceRequest, check_block_size, replay, requests_from_file, synthetic_requests
 from proofs.verdicts import Figures, Obligation, Verdict
@@ -40,20 +41,29 @@ def replay_obligation(
         lockstep=lockstep,
         progress=lambda done, total: progress(f"{done:,} of {total:,} requests"),
     )
+    return report, judged(report, scope, report.seconds)
+
+
+def judged(report: ReplayReport, scope: str, seconds: float) -> Obligation:
+    """The obligation that a replay decides."""
     verdicts = {"agreed": Verdict.HOLDS, "timed": Verdict.HOLDS, "interrupted": Verdict.INCONCLUSIVE}
-    figures: Figures = {"requests": report.requests, "pool calls": report.calls}
-    words = ""
+    verdict, words = verdicts.get(report.verdict, Verdict.REFUTED), ""
     if report.mismatch is not None:
         words = f"call {report.mismatch.call}, {report.mismatch.action}: {report.mismatch.words}"
     elif report.leaked_blocks:
         words = f"{report.leaked_blocks} blocks are still held at the end"
     elif report.interrupted:
         words = f"interrupted after {report.finished:,} requests"
-    verdict = verdicts.get(report.verdict, Verdict.REFUTED)
-    if verdict is Verdict.HOLDS and not report.finished:
+    elif not report.finished:
         verdict, words = Verdict.VACUOUS, "every request is too large for this pool: give it more --blocks"
-    name = SERVES if lockstep else RUNS
-    return report, Obligation(name, "replay", scope, verdict, figures, report.seconds, words)
+    figures: Figures = {
+        "requests": report.requests,
+        "calls": report.calls,
+        "evictions": report.evictions,
+        "preemptions": report.preemptions,
+        "hit rate": f"{report.hit_rate:.2%}",
+    }
+    return Obligation(SERVES if report.lockstep else RUNS, "replay", scope, verdict, figures, seconds, words)
 
 
 def print_report(report: ReplayReport) -> None:
@@ -67,7 +77,7 @@ def print_report(report: ReplayReport) -> None:
         "evictions": f"{report.evictions:,}",
         "most blocks held": f"{report.peak_used:,} of {report.blocks:,}",
         "pool calls": f"{report.calls:,}",
-        "pool calls per second": f"{report.calls_per_second:,.0f} (inside the pool, contracts off)",
+        "pool calls per second": f"{report.calls_per_second:,.0f} (inside the pool, contracts {contracts.LEVEL})",
         "full comparisons": f"{report.full_comparisons:,}" if report.lockstep else "none: the pool ran alone",
     }
     for name, value in rows.items():

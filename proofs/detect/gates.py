@@ -16,6 +16,7 @@ from proofs.refine.machine import sample
 from proofs.refine.pools import SPLITS, compare_pools
 from proofs.refine.serving import FOLLOWS
 from proofs.replay import replay, synthetic_requests
+from proofs.replaying import SERVES
 from proofs.verdicts import Verdict
 
 Caught = dict[str, Any]
@@ -82,7 +83,7 @@ def _serve(of_spec: bool) -> Caught | None:
         report = replay(synthetic_requests(150, 0), blocks=120, events=events)
         if report.verdict != "agreed":
             words = f"{report.leaked_blocks} leaked" if report.mismatch is None else report.mismatch.words
-            return _caught("a_served_workload_stays_in_lockstep", None, words)
+            return _caught(SERVES, None, words)
     return None
 
 

@@ -292,18 +292,6 @@ SERVING_SCOPES: dict[str, tuple[ServingScope, ...]] = {
 """What `--machine requests --scope NAME` searches."""
 
 
-def serving_scope(name: str, *broken: str) -> ServingScope:
-    """One part by name, with these rules broken. Raises KeyError."""
-    parts = {part.name: part for parts in SERVING_SCOPES.values() for part in parts}
-    return with_rules(parts[name], *broken) if broken else parts[name]
-
-
-def serving_source(scope: ServingScope) -> str:
-    """An expression that makes the first state of the scope, for a test."""
-    arguments = ", ".join(map(repr, (scope.name, *scope.rules.broken())))
-    return f"serving_scope({arguments}).first_state()"
-
-
 def with_rules(scope: ServingScope, *broken: str) -> ServingScope:
     """The scope with these rules broken."""
     return replace(scope, rules=replace(scope.rules, **dict.fromkeys(broken, False)), expected=None)
