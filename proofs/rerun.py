@@ -5,6 +5,7 @@ from typing import Any
 
 from proofs.counterexample import Call, State, walk
 from proofs.refine.lockstep import REFINES, check_trace
+from proofs.refine.serving import FOLLOWS, ManagerFollower
 from spec import (
     CLAIMS,
     INVARIANTS,
@@ -13,6 +14,7 @@ from spec import (
     WORLD_STEP_PROPERTIES,
     Claim,
     Pool,
+    WorldStep,
 )
 
 
@@ -21,10 +23,14 @@ def rerun(claim: str, first: State, calls: Sequence[Call]) -> None:
     if claim == REFINES and isinstance(first, Pool):
         check_trace(first, calls)
         return
+    follower = ManagerFollower(1)
     every: tuple[Claim[Any], ...] = (*CLAIMS, *WORLD_INVARIANTS, *WORLD_STEP_PROPERTIES, *WORLD_POSSIBILITIES)
     judges = {judged.name: judged for judged in every}
     of_states = {judged.name for judged in INVARIANTS} | {judged.name for judged in WORLD_INVARIANTS}
     for step in walk(first, calls):
+        if claim == FOLLOWS and isinstance(step, WorldStep):
+            words = follower.follow(step.before, step.action, [step])
+            assert words is None, f"{step.action}: {words}"
         if claim in judges:
             judged = judges[claim]
             verdict = judged.judge(step.after if claim in of_states else step)
