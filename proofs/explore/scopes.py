@@ -287,6 +287,7 @@ RECORDED: dict[str, tuple[int, int]] = {
     "tiny contents": (106, 22_575),
     "tiny groups": (316, 53_772),
     "tiny uncached": (37, 5_846),
+    "large": (21_402, 8_158_277),
     "small": (5_512, 1_488_863),
     "quiet": (456, 100_448),
     "nested": (796, 142_075),
