@@ -269,12 +269,12 @@ def replay(
     except (ValueError, OSError) as error:
         err.print(f"error: {error}", style="red", markup=False)
         raise typer.Exit(2) from error
+    session = Session(f"seed {seed}" if file is None else str(file), json_file)
     with Progress() as progress:
         report, obligation = replay_obligation(
             served, str(file or f"synthetic workload, seed {seed}"), blocks, block_size, concurrency, lockstep, progress
         )
     print_report(report)
-    session = Session(f"seed {seed}" if file is None else str(file), json_file)
     session.decide([obligation])
     session.end(report.interrupted)
 

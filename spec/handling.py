@@ -63,7 +63,11 @@ def copy_later(world: World, source: BlockId, target: BlockId) -> World:
 
 
 def publish(world: World, request: RequestId) -> World:
-    """Publish what will be full, and the end of the prompt inside a block, when the pass has run."""
+    """Publish what will be full, and the end of the prompt inside a block, when the pass has run.
+
+    Of a window, too, every block that is not null is published. An engine may mask those that no hit can reach, since
+    hits of the other groups end elsewhere; that saves keys and promises nothing else.
+    """
     if world.refused:
         return world  # the scheduler stands there with half a table; nothing it could publish is right
     running = world.running[request]
