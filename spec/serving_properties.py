@@ -1,7 +1,7 @@
 """What is true of the pool together with requests and memory: what a hit really promises.
 
-`every_reference_is_accounted_for` is preserved by each move on its own, given the pool's invariants. `hits_are_sound` is
-so only together with it and with the rules that its sentence names; what requests and transfers read follows from
+`every_reference_is_accounted_for` is preserved by each move on its own, given the pool's invariants. `hits_are_sound`
+is so only together with it and with the rules that its docstring names; what requests and transfers read follows from
 these two. The search shows all of them for the scopes searched; it does not prove them for every size.
 """
 
