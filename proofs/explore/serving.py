@@ -277,6 +277,8 @@ RECORDED: dict[str, tuple[int, int]] = {
     "stateful": (1_801, 4_408),
     "ringed": (117, 147),
     "sized": (524, 919),
+    "failing": (101_446, 403_697),
+    "resumed": (15_078, 42_709),
 }
 """States and moves of each part."""
 
