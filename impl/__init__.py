@@ -1,9 +1,9 @@
 """A fast KV-cache block pool: a linked list of free blocks, and an index from prefix hashes to blocks.
 
 Reading order: `block`, `free_queue` and `hash_index` are the data; `pool` is the interface and the hot paths;
-`release`, `publish` and `watchers` do what is not hot; `checks` and `errors` say what is refused and why; `events` is
-what the pool reports; `hashing` and `request` make the keys; `contracts` states what must hold (switched on by
-BLOCKPOOL_CONTRACTS).
+`references`, `publish` and `watchers` hold their loops and what is not hot; `checks` and `errors` say what is refused
+and why; `events` is what the pool reports; `hashing` and `request` make the keys; `contracts` states what must hold
+(switched on by BLOCKPOOL_CONTRACTS). `managers` uses the pool for requests, as a scheduler should.
 """
 
 from .block import KVCacheBlock

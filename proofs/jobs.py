@@ -16,6 +16,7 @@ from typing import Any
 from proofs import decide
 from proofs.counterexample import Counterexample
 from proofs.decide import example
+from proofs.detect.trial import DIED
 from proofs.explore.search import explore
 from proofs.explore.serving import SERVING_SCOPES, with_rules
 from proofs.refine.digests import SEPARATES, compare_digests
@@ -226,6 +227,10 @@ def caught(name: str, timeout: float = 120.0) -> list[Obligation]:
         words = "no gate notices this defect"
         return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.VACUOUS, {}, trial["seconds"], words)]
     figures: Figures = {"gate": trial["gate"], "claim": trial["claim"]}
+    if trial["claim"] == DIED:
+        return [
+            Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.INCONCLUSIVE, figures, 0.0, trial["words"])
+        ]
     if trial["calls"] is not None:
         figures["calls"] = trial["calls"]
     return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.HOLDS, figures, trial["seconds"])]

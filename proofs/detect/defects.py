@@ -706,12 +706,13 @@ _SPEC = (
         "{self.watcher} for block in self.blocks[:1]}",
     ),
     _defect(
-        "spec: nothing is ever shared",
+        "spec: a held block cannot be touched",
         "spec.lending",
         "            (Reason.UNKNOWN_BLOCK, any_unknown(pool, self.blocks)),\n        )\n\n"
         "    def answers(self, pool: Pool) -> Iterable[None]:\n        return (None,)\n\n"
         "    def effect(self, pool: Pool, answer: None) -> Pool:\n        gained",
-        "            (Reason.UNKNOWN_BLOCK, any(pool.is_held(block) for block in self.blocks)),\n        )\n\n"
+        "            (Reason.UNKNOWN_BLOCK, any_unknown(pool, self.blocks)"
+        " or any(pool.is_held(block) for block in self.blocks)),\n        )\n\n"
         "    def answers(self, pool: Pool) -> Iterable[None]:\n        return (None,)\n\n"
         "    def effect(self, pool: Pool, answer: None) -> Pool:\n        gained",
     ),

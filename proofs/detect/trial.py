@@ -1,8 +1,7 @@
 """One trial: the gates of `check`, run on a copy of the source with one defect in it, until one of them fails.
 
 Run as `python -m proofs.detect.trial [NAME]`, in a process of its own, since the defect is put in at import. Prints one
-line of JSON. The gates, in order: `explore` (the spec against its claims), `refine` (`impl` against the spec, every
-call of small scopes), `digest` (keys), `sample` (long runs).
+line of JSON. The gates and their order are in `gates.py`.
 """
 
 import json
@@ -12,6 +11,9 @@ from typing import Any
 
 from proofs.detect.defects import DEFECTS, Defect
 from proofs.detect.loader import install
+
+DIED = "the gate itself fails"
+"""Not a catch: a gate that dies has judged nothing."""
 
 
 def run_trial(defect: Defect) -> dict[str, Any]:
@@ -25,8 +27,8 @@ def run_trial(defect: Defect) -> dict[str, Any]:
     for gate, run in GATES.items():
         try:
             caught = run(defect.of_spec)
-        except Exception as error:  # noqa: BLE001  a gate that dies has noticed something, but says so plainly
-            caught = {"claim": "the gate itself fails", "calls": None, "words": f"{type(error).__name__}: {error}"}
+        except Exception as error:  # noqa: BLE001  whatever it is, it is reported
+            caught = {"claim": DIED, "calls": None, "words": f"{type(error).__name__}: {error}"}
         if caught is not None:
             outcome |= {"gate": gate, **caught}
             break

@@ -344,8 +344,9 @@ def _watchers() -> st.SearchStrategy[Watcher]:
 def sample(runs: int, calls: int, chosen_seed: int | None = None, *, shrink: bool = True) -> Run:
     """Run the machine `runs` times with about `calls` calls each.
 
-    Without a seed every run of the same version does the same; with one it explores. A failure is kept; shrunk, unless
-    it only matters that there is one.
+    Without a seed every run from the same entry point does the same (Hypothesis also draws constants that it finds in
+    the modules imported by then); with one it explores. A failure is kept; shrunk, unless it only matters that there
+    is one.
     """
     PoolMachine.run = Run()
     chosen = settings(
