@@ -1,0 +1,1 @@
+"""The commands of `blockpool`, one a file. Heavy tools are imported where they are used: `--help` must be quick."""
