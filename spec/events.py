@@ -3,7 +3,10 @@
 A router that sends requests to the server with the longest cached prefix sees nothing but these events.
 
 The *bag law*: since the last Cleared, a key was stored as often more than removed as there are blocks under it.
-Moving keys from one block to another is silent, since the number does not change.
+Moving keys from one block to another is silent, since the number does not change. This pool keeps the bag law.
+
+The *set law* is the other contract in use: a key is removed once, with the last block under it. A consumer must know
+which of the two it reads: under the wrong one it forgets copies that are there, or keeps keys that are gone.
 """
 
 from collections import Counter
@@ -60,9 +63,10 @@ class FalseEventError(Exception):
 
 @dataclass
 class Mirror:
-    """A consumer: how many blocks it believes are under each key."""
+    """A consumer: how many blocks it believes are under each key. Under the set law it counts only presence."""
 
     copies: Counter[Key] = field(default_factory=Counter)
+    bag: bool = True  # or the set law
 
     @classmethod
     def of(cls, index: Mapping[Key, frozenset[object]]) -> "Mirror":
@@ -71,18 +75,31 @@ class Mirror:
 
     def read(self, event: Event) -> None:
         """Believe one event; raises FalseEventError if it contradicts the earlier ones."""
+        contradiction = self.contradiction(event)
+        if contradiction is not None:
+            raise FalseEventError(f"{event}: {contradiction[1]}")
+        self.believe(event)
+
+    def contradiction(self, event: Event) -> tuple[str, str] | None:
+        """Which law the event breaks after the earlier ones, and how; None if it can be true."""
+        match event:
+            case Removed(key) if not self.copies[key]:
+                return "what_is_removed_was_stored", "removed more often than stored"
+            case Stored(keys, _, tokens, block_size) if not keys or len(tokens) != block_size * len(keys):
+                return "tokens_fit_the_keys", f"{len(keys)} keys of {block_size} tokens, but {len(tokens)} tokens"
+            case Stored(_, parent, _, _) if parent is not None and not self.copies[parent]:
+                return "parents_are_known", "its parent was never stored"
+        return None
+
+    def believe(self, event: Event) -> None:
+        """What the event says is so."""
         match event:
             case Cleared():
                 self.copies.clear()
             case Removed(key):
-                if not self.copies[key]:
-                    raise FalseEventError(f"{event}: removed more often than stored")
                 self.copies[key] -= 1
-                if not self.copies[key]:
+                if self.copies[key] <= 0:
                     del self.copies[key]
-            case Stored(keys, parent, tokens, block_size):
-                if not keys or len(tokens) != block_size * len(keys):
-                    raise FalseEventError(f"{event}: {len(keys)} keys of {block_size} tokens, but {len(tokens)} tokens")
-                if parent is not None and not self.copies[parent]:
-                    raise FalseEventError(f"{event}: its parent was never stored")
-                self.copies.update(keys)
+            case Stored(keys):
+                for key in keys:
+                    self.copies[key] = self.copies[key] + 1 if self.bag else 1
