@@ -6,6 +6,7 @@ Exit codes: 0 everything holds; 1 something is refuted; 2 wrong usage or bad inp
 
 import typer
 
+from proofs.commands.audit import audit
 from proofs.commands.check import check
 from proofs.commands.detect import detect
 from proofs.commands.explain import explain
@@ -23,7 +24,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 all holds, 1 refuted, 2 wrong usage or input, 3 inconclusive, 4 vacuous, 130 interrupted.",
 )
 
-for command in (check, explore, refine, detect, explain, replay):
+for command in (check, explore, refine, detect, audit, explain, replay):
     app.command()(command)
 
 

@@ -38,8 +38,13 @@ class Refusal(Exception):  # noqa: N818  a normal no is not an error
 class Adapter(Protocol):
     """The part every pool has. `share` is left out by pools without reference counts."""
 
-    name: str
-    profile: "str | Profile"
+    @property
+    def name(self) -> str:
+        """What is under test, with its version. A class attribute will do."""
+
+    @property
+    def profile(self) -> "str | Profile":
+        """What the pool promises. A class attribute will do."""
 
     def start(self, blocks: int, caching: bool, events: bool, groups: int) -> Started:
         """A new pool with room for `blocks` blocks. Raise Refusal for a setting that the pool does not have."""

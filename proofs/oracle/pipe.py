@@ -87,13 +87,13 @@ class PipeSubject:
             if "ok" not in answer:
                 raise SubjectFailedError(f"hello was answered with {shortened(answer)}")
             hello: Hello = msgspec.convert(answer["ok"], Hello)
+            _check_operations(hello.operations)
         except (FormatError, msgspec.ValidationError) as error:
             self.close()
             raise SubjectFailedError(f"the answer to hello is not one: {error}") from error
         except SubjectFailedError:
             self.close()
             raise
-        _check_operations(hello.operations)
         return hello
 
     def _run(self) -> None:

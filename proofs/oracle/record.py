@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from impl.pool import BlockPool
 from proofs.oracle.adapter import Subject
 from proofs.oracle.calls import Call, Reply
 from proofs.oracle.tap import Tap, operations_of
@@ -34,8 +35,10 @@ def record(pool: Any, path: str | Path, *, profile: str | None = None) -> Iterat
             ...
 
     The pool must be new. Each call costs a few microseconds and a line of about 100 bytes. `profile` is what `blockpool
-    audit` will judge by if it is not told otherwise.
+    audit` will judge by if it is not told otherwise; for a pool of `impl` it is `strict`.
     """
+    if profile is None and isinstance(pool, BlockPool):
+        profile = "strict"
     with Path(path).open("wb") as file:
         recording = Recording(TraceWriter(file, type(pool).__module__, operations_of(pool), profile))
         tap = Tap(pool, recording.heard)

@@ -1,9 +1,11 @@
 """One replay from the first request to the report."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
+from impl.pool import BlockPool
 from proofs.refine.lockstep import MismatchError
 from proofs.replay.calls import CountedPool
 from proofs.replay.engine import Engine
@@ -23,6 +25,7 @@ def replay(
     lockstep: bool = True,
     full_every: int = 2000,
     events: bool | None = None,
+    around: Callable[[BlockPool], AbstractContextManager[object]] = nullcontext,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayReport:
     """Serve all requests with managers over one pool, and judge every call of it by the spec unless `lockstep` is off.
@@ -32,13 +35,16 @@ def replay(
 
     `events` are on with lockstep and off without, unless said otherwise. A pool that reports no events takes short
     cuts, so lockstep with events=False is another test: of the code that is timed.
+
+    `around` is a context in which the pool serves: a recorder, or a monitor.
     """
     _check(block_size, blocks=blocks, concurrency=concurrency, full_every=full_every)
     events = lockstep if events is None else events
     pool = LockstepPool(blocks, events, full_every) if lockstep else CountedPool(blocks, events)
     managed = Managed(pool, Memory() if lockstep else None)
     engine = Engine(managed, block_size, concurrency, _reporter(len(requests), progress))
-    ending = _serve(engine, managed, requests)
+    with around(pool):
+        ending = _serve(engine, managed, requests)
     return ReplayReport(
         blocks=blocks,
         block_size=block_size,

@@ -1,0 +1,113 @@
+"""Does a pool keep its promises? Three streams of calls, and a verdict for each law.
+
+    report = conform(InProcess(MyPool()))
+    report.obligations        # one for each law that the profile promises and the pool can be asked about
+
+Right calls in every state of small pools; long runs on larger ones; and wrong calls, if the profile says what becomes
+of them, or if they are asked for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from proofs.oracle.adapter import Subject
+from proofs.oracle.conform_hunt import Hunt
+from proofs.oracle.conform_misuse import misuse as misuse_stream
+from proofs.oracle.conform_sample import sample
+from proofs.oracle.conform_search import search
+from proofs.verdicts import Obligation, Verdict
+from spec.profiles import Profile, profile_of
+from spec.promises import LAWS, Law
+
+METHOD = "conform"
+
+UNTESTED = "nothing that was tried could have refuted it"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of it."""
+
+    obligations: list[Obligation]
+    not_promised: list[str]  # laws that this profile leaves open
+    not_asked: list[str]  # laws about operations that the pool does not have
+    figures: dict[str, int]
+
+
+class CannotStartError(Exception):
+    """The pool starts with no setting at all."""
+
+
+def conform(
+    subject: Subject,
+    profile: str | Profile | None = None,
+    *,
+    runs: int = 100,
+    calls: int = 60,
+    blocks: int = 12,
+    seed: int | None = None,
+    misuse: bool | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Drive the subject, and judge it by the profile, its own if none is given.
+
+    `misuse`: make wrong calls too? By default, if the profile says what becomes of them; if it does not, they have to
+    do no damage.
+    """
+    begun = perf_counter()
+    chosen = profile_of(subject.profile if profile is None else profile)
+    hunt = Hunt(subject, chosen)
+    progress("searching small pools")
+    reached = search(hunt)
+    if not reached and not hunt.examples:
+        raise CannotStartError(f"{subject.name} starts with none of the settings that are tried")
+    progress(f"{hunt.states} states, {hunt.edges} calls; now long runs")
+    sample(hunt, runs, calls, blocks, seed)
+    wrong_calls = chosen.misuse != "undefined" if misuse is None else misuse
+    if wrong_calls:
+        progress("making wrong calls")
+        misuse_stream(hunt, reached)
+    seconds = perf_counter() - begun
+    figures = {"states": hunt.states, "edges": hunt.edges, "runs": hunt.runs, "wrong calls": hunt.wrong_calls}
+    laws = [law for law in LAWS if law.knob != "misuse"]
+    promised = [law for law in laws if is_promised(law, chosen)]
+    asked = [law for law in promised if law.needs is None or law.needs in subject.operations]
+    claims = [*(law.name for law in asked), *sorted(claim for claim in hunt.tested if ":" in claim)]
+    return Report(
+        [replace(_obligation(hunt, claim), seconds=seconds) for claim in claims],
+        [law.name for law in LAWS if not is_promised(law, chosen) and not (law.knob == "misuse" and wrong_calls)],
+        [law.name for law in promised if law not in asked],
+        figures,
+    )
+
+
+def is_promised(law: Law, profile: Profile) -> bool:
+    """Does the profile make this promise?"""
+    match law.name:
+        case "blocks_are_lent_in_order":
+            return profile.has_queue
+        case "the_longest_released_is_evicted_first":
+            return profile.order == "lru"
+        case "a_repeated_release_counts_each_naming":
+            return profile.repeats == "counted"
+        case "a_refusal_changes_nothing":
+            return profile.exhaustion != "may_evict"
+        case _:
+            return law.knob is None or getattr(profile, law.knob) not in ("any", "at_will", "none", "undefined")
+
+
+def _obligation(hunt: Hunt, claim: str) -> Obligation:
+    tested, example = hunt.tested[claim], hunt.examples.get(claim)
+    if example is not None:
+        verdict, words = Verdict.REFUTED, example.words
+    elif tested:
+        verdict, words = Verdict.HOLDS, ""
+    else:
+        verdict, words = Verdict.VACUOUS, UNTESTED
+    return Obligation(claim, METHOD, hunt.profile.name, verdict, {"tested": tested}, 0.0, words, example)
+
+
+def refuted(report: Report) -> Iterator[Obligation]:
+    """The obligations with a counterexample."""
+    yield from (one for one in report.obligations if one.counterexample is not None)

@@ -1,0 +1,43 @@
+"""The third stream: wrong calls, each kind in many small states, and what becomes of the pool afterwards."""
+
+from collections import Counter
+from dataclasses import replace
+
+from proofs.oracle.calls import Ok, Start
+from proofs.oracle.conform_hunt import DAMAGE, Hunt
+from proofs.oracle.moves import wrong_calls
+from proofs.oracle.trial import Line
+
+REFUSED = "a_wrong_call_is_refused"
+
+STATES = 60
+"""How many states are tried, spread over those that the search reached."""
+
+EACH = 80
+"""How often each kind of wrong call is tried at most."""
+
+
+def misuse(hunt: Hunt, reached: list[tuple[Start, list[Line]]]) -> None:
+    """Make every kind of wrong call, and judge what it left behind."""
+    tolerant = replace(hunt.profile, misuse="tolerant")
+    tried: Counter[str] = Counter()
+    early, late = reached[: STATES // 2], reached[STATES // 2 :]
+    for start, lines in [*early, *late[:: max(1, len(late) // (STATES // 2))]]:
+        here = hunt.replayed(start, lines, tolerant)
+        if here is None or here.judge.ended is not None:
+            continue
+        for kind, call in wrong_calls(here.books, hunt.operations, here.foreign):
+            if tried[kind] >= EACH:
+                continue
+            tried[kind] += 1
+            hunt.wrong_calls += 1
+            hunt.damage(start, here.lines, call, f"{DAMAGE}: {kind}", tolerant)
+            if hunt.profile.misuse == "strict":
+                _refused(hunt, start, [*here.lines, Line(call, Ok())], f"{REFUSED}: {kind}")
+
+
+def _refused(hunt: Hunt, start: Start, lines: list[Line], claim: str) -> None:
+    hunt.tested[claim] += 1
+    trial = hunt.replayed(start, lines)
+    if trial is not None and trial.judge.ended is not None:
+        hunt.found(trial, claim)

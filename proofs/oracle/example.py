@@ -1,0 +1,74 @@
+"""A counterexample of the oracle: the shortest calls that were found, told step by step, and as a test."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from proofs.oracle.breach import Breach
+from proofs.oracle.calls import Ok, Start
+from proofs.oracle.trial import Line, Trial
+from proofs.oracle.words import answered, shown
+from spec.profiles import PROFILES, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class OracleExample:
+    """A broken law, and the calls that break it."""
+
+    claim: str
+    breach: Breach
+    adapter: str
+    profile: Profile
+    start: Start
+    lines: tuple[Line, ...]
+
+    @property
+    def words(self) -> str:
+        """What went wrong, and whose fault it is."""
+        party = self.breach.party
+        return f"{self.breach.words} ({party if party == 'outside the profile' else f'{party} at fault'})"
+
+    def story(self) -> str:
+        """What is broken, and the calls that break it."""
+        head = f"{self.claim} is broken after {len(self.lines)} calls: {self.breach.sentence}"
+        return f"{head}\n\n{self.steps()}\n\n  {self.words}"
+
+    def steps(self) -> str:
+        """The calls with their answers."""
+        options = f"caching {'on' if self.start.caching else 'off'}, events {'on' if self.start.events else 'off'}"
+        lines = [f"  a new pool of {self.start.blocks} blocks, {options}; profile {self.profile.name}"]
+        for number, (call, reply) in enumerate(self.lines, 1):
+            lines.append(f"  {number}. {shown(call)}")
+            if not (isinstance(reply, Ok) and reply.value is None and not reply.told):
+                lines.append(f"       {answered(reply)}")
+        return "\n".join(lines)
+
+    def pytest_source(self) -> str:
+        """A test that fails as long as the law is broken."""
+        body = "".join(f"        {call!r},\n" for call, _ in self.lines)
+        named = PROFILES.get(self.profile.name) == self.profile
+        name = "".join(letter if letter.isalnum() else "_" for letter in self.claim)
+        return (
+            "from proofs.oracle import *\n\n\n"
+            f"def test_{name}():\n"
+            f'    """{self.breach.sentence}"""\n'
+            f"    profile = {repr(self.profile.name) if named else self.profile!r}\n"
+            f"    calls = [\n{body}    ]\n"
+            f"    rerun({self.adapter!r}, profile, {self.start!r}, calls)\n"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "claim": self.claim,
+            "law": self.breach.law,
+            "sentence": self.breach.sentence,
+            "party": self.breach.party,
+            "calls": [shown(call) for call, _ in self.lines],
+            "words": self.words,
+            "pytest": self.pytest_source(),
+        }
+
+
+def example_of(claim: str, breach: Breach, trial: Trial) -> OracleExample:
+    """The counterexample that a trial ended with."""
+    return OracleExample(claim, breach, trial.subject.name, trial.profile, trial.start, tuple(trial.lines))

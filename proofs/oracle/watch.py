@@ -1,0 +1,107 @@
+"""A monitor beside a live pool: every call is judged as it happens, in time proportional to the call.
+
+    with watch(pool, "vllm-0.33"):
+        ...                                # the first broken law raises WatchError, in the call that broke it
+
+The judge keeps books of its own and never looks into the pool, so a defect cannot hide by being consistent.
+"""
+
+import logging
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from proofs.oracle.audit import REMEMBERED, TOLD, concerned, describe
+from proofs.oracle.breach import Breach
+from proofs.oracle.calls import Call, Ok, Reply, Start, Started
+from proofs.oracle.judge import Judge
+from proofs.oracle.owners import Owners
+from proofs.oracle.tap import Tap, operations_of
+from proofs.oracle.words import answered, shown
+from spec.profiles import Profile
+
+logger = logging.getLogger("blockpool.watch")
+
+STACKS = 1000
+"""Of so many calls the stacks are kept, if they are wanted at all."""
+
+
+class WatchError(RuntimeError):
+    """A law is broken: the message names the call, the law, who is at fault, and what happened to the block."""
+
+    def __init__(self, breach: Breach, message: str) -> None:
+        super().__init__(message)
+        self.breach = breach
+
+
+OnBreach = Literal["raise", "log"] | Callable[[Breach, str], None]
+
+
+class Watch:
+    """The monitor. `owner` says who makes the calls, until it is changed; None: nobody in particular."""
+
+    def __init__(self, profile: str | Profile, on_breach: OnBreach, operations: frozenset[str], stacks: bool) -> None:
+        self.owner: str | None = None
+        self.calls = 0
+        self.breach: Breach | None = None
+        self._profile, self._on_breach, self._operations = profile, on_breach, operations
+        self._judge: Judge
+        self._owners = Owners()
+        self._stacks: deque[tuple[int, str]] | None = deque(maxlen=STACKS) if stacks else None
+
+    def heard(self, call: Call, reply: Reply) -> None:
+        """One call and its reply. After the first breach nothing is judged any more."""
+        if self.breach is not None:
+            return
+        if isinstance(call, Start):
+            assert isinstance(reply, Ok)
+            assert isinstance(reply.value, Started)
+            self._judge = Judge(self._profile, call, reply.value, self._operations, REMEMBERED)
+            return
+        self.calls += 1
+        if self._stacks is not None:
+            self._stacks.append((self.calls, "".join(traceback.format_stack(limit=12)[:-3])))
+        self.breach = self._judge.judge(call, reply)
+        if self.owner is not None:
+            self.breach = self.breach or self._owners.judge(call, reply, self.owner)
+        if self.breach is not None:
+            self._tell(self.breach, call)
+
+    def _tell(self, breach: Breach, call: Call) -> None:
+        message = self._message(breach, call)
+        if callable(self._on_breach):
+            self._on_breach(breach, message)
+        elif self._on_breach == "log":
+            logger.error("%s\nThe pool is no longer watched.", message)
+        else:
+            raise WatchError(breach, message)
+
+    def _message(self, breach: Breach, call: Call) -> str:
+        who = breach.party if breach.party == "outside the profile" else f"{breach.party} at fault"
+        rows = [f"call {self.calls}: {breach.words}", f"law: {breach.law}. {breach.sentence}", who]
+        stacks = dict(self._stacks or ())
+        for block in concerned(breach, call):
+            rows.append(describe(self._judge, block))
+            for number, past, reply in self._judge.history(block)[-TOLD:]:
+                rows.append(f"  call {number}: {shown(past)} {answered(reply)}")
+                rows += [f"    {line}" for line in stacks.get(number, "").splitlines()]
+        return "\n".join(rows)
+
+
+@contextmanager
+def watch(
+    pool: Any, profile: str | Profile = "strict", *, on_breach: OnBreach = "raise", stacks: bool = False
+) -> Iterator[Watch]:
+    """Watch a live pool with vLLM's interface while the context lasts. The pool must be new.
+
+    `on_breach`: raise WatchError (in the call that breaks the law, after the pool has done it), log it, or a function
+    of the breach and the message. `stacks`: also keep where the last calls came from; costs ten times as much.
+    """
+    watching = Watch(profile, on_breach, operations_of(pool), stacks)
+    tap = Tap(pool, watching.heard)
+    try:
+        yield watching
+    finally:
+        tap.close()
