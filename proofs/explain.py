@@ -26,6 +26,7 @@ from spec import (
     Claim,
     Reason,
 )
+from spec.promises import PROMISES, Law
 
 
 def explain_name(name: str) -> str:
@@ -41,11 +42,20 @@ def explain_name(name: str) -> str:
         return _reason(reasons[name])
     if name in RULES:
         return f"{name} (a rule that schedulers owe the pool)\n\n{RULES[name]}\n\n{_without(name)}"
+    if name in PROMISES:
+        return _promise(PROMISES[name])
     obligations = SENTENCES | jobs.SENTENCES
     if name in obligations:
         return f"{name}\n\n{obligations[name]}"
-    known = dict.fromkeys([*claims, *actions, *reasons, *RULES, *obligations])
+    known = dict.fromkeys([*claims, *actions, *reasons, *RULES, *PROMISES, *obligations])
     raise KeyError(f"there is nothing called {name!r}. {nearest(name, known)}")
+
+
+def sentence_of(name: str) -> str:
+    """A claim, law, rule or obligation in one sentence; its name in words if there is none."""
+    if name in PROMISES:
+        return PROMISES[name].sentence
+    return (SENTENCES | jobs.SENTENCES | RULES).get(name, name.replace("_", " "))
 
 
 def list_names(*, markdown: bool) -> str:
@@ -88,6 +98,11 @@ def _claim(claim: Claim[Any]) -> str:
     kind = "possibility" if possible else "invariant" if steady else "step property"
     text = f"{claim.name} ({kind})\n\n{claim.sentence}\n\nWhy it matters: {claim.reason}"
     return f"{text}\n\n{_witness(claim)}" if possible else text
+
+
+def _promise(law: Law) -> str:
+    kind = "promised by every pool" if law.knob is None else f"if the profile says so: {law.knob}"
+    return f"{law.name} (law of the oracle; {kind})\n\n{law.sentence}\n\nWhy it matters: {law.reason}"
 
 
 def _witness(claim: Claim[Any]) -> str:

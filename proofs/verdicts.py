@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
-
-from proofs.counterexample import Counterexample
+from typing import Any, Protocol
 
 
 class Verdict(StrEnum):
@@ -15,6 +13,23 @@ class Verdict(StrEnum):
     REFUTED = "refuted"  # there is a counterexample
     INCONCLUSIVE = "inconclusive"  # stopped too early to say
     VACUOUS = "vacuous"  # nothing that was tried could have refuted it
+
+
+class Example(Protocol):
+    """A counterexample, of whatever is judged."""
+
+    @property
+    def claim(self) -> str:
+        """What it breaks."""
+
+    def story(self) -> str:
+        """What is broken and how, for a reader."""
+
+    def pytest_source(self) -> str:
+        """A test that fails as long as it is broken."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
 
 
 Figures = dict[str, int | float | str]
@@ -28,13 +43,13 @@ class Obligation:
     """One thing to be shown."""
 
     name: str
-    method: str  # explore, refine, sample, replay or detect
+    method: str  # explore, refine, sample, replay, detect, audit, conform
     scope: str
     verdict: Verdict
     figures: Figures = field(default_factory=dict)
     seconds: float = 0.0  # of the run that decided it; several obligations may share one run
     words: str = ""  # why it does not hold
-    counterexample: Counterexample | None = None
+    counterexample: Example | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

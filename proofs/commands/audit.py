@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from proofs.commands.session import JsonFile, Session
+from proofs.commands.session import Github, JsonFile, SarifFile, Session
 from proofs.console import Progress, err, out
 from proofs.verdicts import Figures, Obligation, Verdict
 
@@ -24,6 +24,8 @@ def audit(
         bool, typer.Option("--last-copy", help="With --events: Removed comes with the last copy only.")
     ] = False,
     json_file: JsonFile = None,
+    sarif_file: SarifFile = None,
+    github: Github = False,
 ) -> None:
     """Judge a log offline: a trace of calls and replies, or a stream of KV events from an unmodified server.
 
@@ -34,7 +36,7 @@ def audit(
     With --events each line is an event or a batch, as vLLM publishes them: parents must be known, lengths must match,
     nothing is removed that was not stored, no message is lost; and it tells what the stream says is cached at the end.
     """
-    session = Session(str(log), json_file)
+    session = Session(str(log), json_file, sarif_file=sarif_file, github=github)
     with Progress() as progress:
         try:
             obligation = _events(log, not last_copy, progress) if events else _trace(log, profile, progress)

@@ -6,8 +6,10 @@ from proofs import jobs
 from proofs.commands.searching import parts_of, run_search
 from proofs.commands.session import (
     CORES,
+    Github,
     JsonFile,
     Memory,
+    SarifFile,
     SaveFolder,
     ScopeName,
     Seed,
@@ -29,6 +31,8 @@ def check(
     seed: Seed = None,
     json_file: JsonFile = None,
     save: SaveFolder = None,
+    sarif_file: SarifFile = None,
+    github: Github = False,
     memory: Memory = 1.0,
 ) -> None:
     """Run everything: the main job, for CI.
@@ -37,7 +41,7 @@ def check(
     workload and the contracts; and shows that seeded defects are caught. One line for each obligation.
     """
     parts = parts_of(scope)
-    session = Session(f"scope {scope}, {seeded(seed)}", json_file, save)
+    session = Session(f"scope {scope}, {seeded(seed)}", json_file, save, sarif_file, github)
     with interruptible(session), Progress() as progress:
         run_search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
         serving = SERVING_SCOPES["small"]

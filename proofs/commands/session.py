@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -20,6 +21,8 @@ ScopeName = Annotated[str, typer.Option("--scope", help=f"How much to search: {'
 Workers = Annotated[int, typer.Option(min=1, help="Processes to use.", show_default="all cores")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Also write verdicts and figures to this file.")]
 SaveFolder = Annotated[Path | None, typer.Option("--save", help="Write each counterexample there, as a pytest file.")]
+SarifFile = Annotated[Path | None, typer.Option("--sarif", help="Also write a SARIF log, for code scanning.")]
+Github = Annotated[bool, typer.Option("--github", help="Also print annotations for a GitHub workflow.")]
 Seed = Annotated[int | None, typer.Option(help="Explore with this seed; without one every run does the same.")]
 Memory = Annotated[float, typer.Option(min=0.0, help="Give up when less memory than this is left, in GiB.")]
 
@@ -33,11 +36,13 @@ class Session:
     note: str
     json_file: Path | None = None
     save: Path | None = None
+    sarif_file: Path | None = None
+    github: bool = False
     obligations: list[Obligation] = field(default_factory=list)
     started: float = field(default_factory=perf_counter)
 
     def __post_init__(self) -> None:
-        for path in filter(None, (self.json_file, self.save)):
+        for path in filter(None, (self.json_file, self.save, self.sarif_file)):
             if not path.absolute().parent.is_dir():
                 raise typer.BadParameter(f"{path} cannot be written: there is no folder {path.absolute().parent}")
 
@@ -55,10 +60,21 @@ class Session:
         if self.json_file is not None:
             document = as_document(["blockpool", *sys.argv[1:]], self.obligations, seconds)
             self.json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        self._report()
         if interrupted:
             err.print("interrupted; what is above was decided before", style="yellow")
             raise typer.Exit(130)
         raise typer.Exit(exit_code(self.obligations))
+
+    def _report(self) -> None:
+        """For other tools."""
+        from proofs.reports import annotations, sarif
+
+        if self.sarif_file is not None:
+            log = sarif(self.obligations, version("blockpool"))
+            self.sarif_file.write_text(json.dumps(log, indent=1) + "\n", encoding="utf-8")
+        if self.github:
+            print("\n".join(annotations(self.obligations)))
 
 
 class interruptible:  # noqa: N801  reads as a word in a with statement
