@@ -6,9 +6,12 @@ Exit codes: 0 everything holds; 1 something is refuted; 2 wrong usage or bad inp
 
 import typer
 
+from proofs.commands.adapters import app as adapters
 from proofs.commands.audit import audit
 from proofs.commands.check import check
+from proofs.commands.conform import conform
 from proofs.commands.detect import detect
+from proofs.commands.drive import drive
 from proofs.commands.explain import explain
 from proofs.commands.explore import explore
 from proofs.commands.refine import refine
@@ -24,8 +27,9 @@ app = typer.Typer(
     epilog="Exit codes: 0 all holds, 1 refuted, 2 wrong usage or input, 3 inconclusive, 4 vacuous, 130 interrupted.",
 )
 
-for command in (check, explore, refine, detect, audit, explain, replay):
+for command in (check, explore, refine, detect, conform, drive, audit, explain, replay):
     app.command()(command)
+app.add_typer(adapters, name="adapters")
 
 
 def main() -> None:

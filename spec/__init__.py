@@ -17,6 +17,7 @@
     handling.py, tables.py    how they use the pool
     serving_properties.py, serving_possibilities.py    what a hit really promises, and which rule each claim needs
     scenarios.py    worked stories
+    promises.py, profiles.py    what is promised of pools judged from outside, and the choices that they make
 
 Standard library only. Nothing here knows the implementation.
 """

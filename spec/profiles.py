@@ -173,7 +173,7 @@ def released(
         case "stack":
             return freed[::-1], ()
         case "page":
-            return sorted(freed), ()  # type: ignore[type-var]  names of one pool can be compared
+            return sorted(freed), ()  # type: ignore[type-var]
         case _:
             return (), freed
 
@@ -186,13 +186,7 @@ INDEX = Profile(
     duplicates="keep_all",
 )
 LRU = replace(INDEX, name="lru", sentence="And cached blocks are evicted in the order of their release.", order="lru")
-_LINEAGE = replace(
-    INDEX,
-    choice="first",
-    reserved="skipped",
-    revival="every",
-    reset="idle",
-)
+_LINEAGE = replace(INDEX, choice="first", reserved="skipped", revival="every", reset="idle")
 ORDER_A = replace(_LINEAGE, name="order-a", sentence="vLLM 0.8.5 to 0.23 and its ports: a plain queue.", order="a")
 ORDER_B = replace(_LINEAGE, name="order-b", sentence="vLLM 0.24 to 0.26: blocks without a key first.", order="b")
 ORDER_C = replace(_LINEAGE, name="order-c", sentence="vLLM 0.27: as b, but a plain queue without caching.", order="c")

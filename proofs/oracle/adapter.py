@@ -63,6 +63,9 @@ OPERATIONS: dict[str, type[Any]] = {kind.op: kind for kind in Call.__args__}
 """Each operation by its name."""
 
 
+_ARGUMENTS = {op: tuple(argument.name for argument in fields(kind)) for op, kind in OPERATIONS.items()}
+
+
 class Subject(Protocol):
     """A pool under test, wherever it lives: in this process, or at the other end of a pipe (`pipe.py`)."""
 
@@ -90,9 +93,8 @@ class InProcess:
         """Call the adapter's method. A compiled pool may panic with no Exception, hence BaseException."""
         told: list[tuple[BlockName, str]] = []
         self.adapter.told = told  # type: ignore[attr-defined]
-        arguments = {field.name: getattr(call, field.name) for field in fields(call)}
         try:
-            value = getattr(self.adapter, call.op)(**arguments)
+            value = getattr(self.adapter, call.op)(*[getattr(call, name) for name in _ARGUMENTS[call.op]])
         except Refusal as refusal:
             return Refused(str(refusal))
         except KeyboardInterrupt:

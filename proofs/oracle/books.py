@@ -55,6 +55,7 @@ class Books:
         self._costly = COSTLY.get(profile.keys_last, frozenset())  # the calls that may cost blocks their keys
         self._cost = -1  # the last such call
         self._seen: dict[BlockName, int] = {}  # when the keys of a block were certainly there, if they can be lost
+        self._doubtful: set[BlockName] = set()  # blocks that have a key only if another one had lost it
 
     # --- what is known ---
 
@@ -80,8 +81,10 @@ class Books:
 
     def is_sure(self, block: BlockName) -> bool:
         """Are the keys of this block certainly still there?"""
-        if not self._costly or (self.refs[block] and self.profile.keys_last != "at_will"):
+        if not self._costly:
             return True
+        if self.refs[block] and self.profile.keys_last != "at_will":
+            return block not in self._doubtful
         return self._seen.get(block, -1) > self._cost
 
     def is_writable(self, block: BlockName) -> bool:
@@ -137,7 +140,8 @@ class Books:
             if block in keys:
                 if profile.order == "lru":
                     self.cached[block] = None
-                self.found(block)
+                if block not in self._doubtful:
+                    self.found(block)
 
     def _places(self, freed: Sequence[BlockName]) -> tuple[Sequence[BlockName], Sequence[BlockName]]:
         return released(
@@ -154,9 +158,12 @@ class Books:
         """The keys of the block are certainly there at this moment."""
         if self._costly:
             self._seen[block] = self.now
+            self._doubtful.discard(block)
 
-    def enter(self, block: BlockName, entry: Entry, tokens: int) -> bool:
-        """The block is found under the key from now on. Answers whether that must be told."""
+    def enter(self, block: BlockName, entry: Entry, tokens: int, *, doubtful: bool = False) -> bool:
+        """The block is found under the key from now on, or perhaps. Answers whether that must be told."""
+        if doubtful:
+            self._doubtful.add(block)
         carriers = self.index.setdefault(entry, {})
         first = not carriers
         carriers[block] = None
@@ -167,6 +174,7 @@ class Books:
         """The block is found under none of its keys any more."""
         entries = self.keys.pop(block, {})
         self.cached.pop(block, None)
+        self._doubtful.discard(block)
         for entry in entries:
             carriers = self.index[entry]
             del carriers[block]
@@ -197,6 +205,7 @@ class Books:
         self.keys.clear()
         self.index.clear()
         self.cached.clear()
+        self._doubtful.clear()
         self.watchers.clear()
         if self.reporting:
             self.outbox.append(("cleared", None, None, None))

@@ -9,7 +9,7 @@ from proofs.oracle.adapter import Subject
 from proofs.oracle.books import Books
 from proofs.oracle.breach import Breach, Broken
 from proofs.oracle.calls import Call, Ok, Start
-from proofs.oracle.example import OracleExample, example_of
+from proofs.oracle.example import OracleExample
 from proofs.oracle.moves import probes
 from proofs.oracle.shrink import shrunk
 from proofs.oracle.trial import Line, NotStartedError, Trial, again
@@ -27,8 +27,8 @@ ALONE = frozenset({"writable", "cancel", "events"})
 class Hunt:
     """One subject under one profile: hands out trials, and keeps a smallest counterexample of each claim."""
 
-    def __init__(self, subject: Subject, profile: Profile) -> None:
-        self.subject, self.profile = subject, profile
+    def __init__(self, subject: Subject, profile: Profile, source: str) -> None:
+        self.subject, self.profile, self.source = subject, profile, source
         self.operations = subject.operations
         self.tested: Counter[str] = Counter()  # how often each claim could have been refuted
         self.examples: dict[str, OracleExample] = {}
@@ -38,12 +38,12 @@ class Hunt:
     def trial(self, start: Start, profile: Profile | None = None) -> Trial | None:
         """A new trial, or None if the pool has not this setting, or cannot even start."""
         try:
-            return Trial(self.subject, profile or self.profile, start, self.tested)
+            return Trial(self.subject, profile or self.profile, start)
         except NotStartedError:
             return None
         except Broken as broken:
             breach = Breach(broken.law, "pool", broken.words)
-            empty = OracleExample(broken.law, breach, self.subject.name, self.profile, start, ())
+            empty = OracleExample(broken.law, breach, self.source, self.profile, start, ())
             self.examples.setdefault(broken.law, empty)
             return None
 
@@ -63,26 +63,26 @@ class Hunt:
         trial = self._blamed_rightly(trial)
         breach = trial.judge.ended
         assert breach is not None
-        law, wrongs = breach.law, len(trial.wrongs)
+        law, wrongs = breach.law, list(trial.wrongs.values())
         if (claim or law) in self.examples:
             return
 
         def once_more(blocks: int, lines: Sequence[Line]) -> Trial | None:
             other = self.replayed(replace(trial.start, blocks=blocks), lines, trial.profile)
             shows = other is not None and other.judge.ended is not None and other.judge.ended.law == law
-            return other if other is not None and shows and len(other.wrongs) == wrongs else None
+            return other if other is not None and shows and list(other.wrongs.values()) == wrongs else None
 
         small = shrunk(trial, once_more)
         self._keep(claim or law, small, small.judge.ended or breach)
 
-    def damage(self, start: Start, lines: Sequence[Line], call: Call, claim: str, profile: Profile) -> None:
+    def damage(self, start: Start, lines: Sequence[Line], call: Call, claim: str, profile: Profile) -> bool:
         """Does a call that should change nothing change something? Shown by what comes after, with it and without."""
         self.tested[claim] += 1
-        if claim in self.examples:
-            return
         trial = self._probed(start, [*lines, Line(call, Ok())], profile)
         if trial is None or not self._harmed(trial, claim):
-            return
+            return False
+        if claim in self.examples:
+            return True
 
         def once_more(blocks: int, fewer: Sequence[Line]) -> Trial | None:
             other = self.replayed(replace(start, blocks=blocks), fewer, profile)
@@ -95,6 +95,7 @@ class Hunt:
         later = f", and so {breach.words}" if place < len(small.lines) - 1 else ""
         words = f"{shown(culprit.call)} {answered(culprit.reply)} and should have changed nothing{later}"
         self._keep(claim, small, Breach(claim.partition(":")[0], "pool", words, breach.block))
+        return True
 
     def _probed(self, start: Start, lines: Sequence[Line], profile: Profile) -> Trial | None:
         trial = self.replayed(start, lines, profile)
@@ -126,7 +127,7 @@ class Hunt:
         return split if split is not None and fails else trial
 
     def _keep(self, claim: str, trial: Trial, breach: Breach) -> None:
-        self.examples[claim] = example_of(claim, breach, trial)
+        self.examples[claim] = OracleExample(claim, breach, self.source, trial.profile, trial.start, tuple(trial.lines))
         if trial.wrongs:
             return  # wrong calls have a stream of their own
         special = set().union(*(_special(trial.books, call) for call, _ in trial.lines))
@@ -134,7 +135,10 @@ class Hunt:
 
 
 def _culprits(trial: Trial, claim: str) -> list[int]:
-    return trial.refusals if claim == REFUSALS else trial.wrongs
+    """The places of the calls that the claim is about."""
+    if claim == REFUSALS:
+        return trial.refusals
+    return [place for place, kind in trial.wrongs.items() if claim.endswith(f": {kind}")]
 
 
 def _special(books: Books, call: Call) -> set[str]:

@@ -1,28 +1,30 @@
 """The third stream: wrong calls, each kind in many small states, and what becomes of the pool afterwards."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 from proofs.oracle.calls import Ok, Start
 from proofs.oracle.conform_hunt import DAMAGE, Hunt
+from proofs.oracle.conform_search import SmallScope, State
 from proofs.oracle.moves import wrong_calls
 from proofs.oracle.trial import Line
 
 REFUSED = "a_wrong_call_is_refused"
 
 STATES = 60
-"""How many states are tried, spread over those that the search reached."""
+"""How many states are tried at least, spread over those that the search reached."""
 
 EACH = 80
 """How often each kind of wrong call is tried at most."""
 
 
-def misuse(hunt: Hunt, reached: list[tuple[Start, list[Line]]]) -> None:
+def misuse(hunt: Hunt, reached: list[State]) -> None:
     """Make every kind of wrong call, and judge what it left behind."""
     tolerant = replace(hunt.profile, misuse="tolerant")
     tried: Counter[str] = Counter()
-    early, late = reached[: STATES // 2], reached[STATES // 2 :]
-    for start, lines in [*early, *late[:: max(1, len(late) // (STATES // 2))]]:
+    for scope, lines in _spread(reached):
+        start = scope.start
         here = hunt.replayed(start, lines, tolerant)
         if here is None or here.judge.ended is not None:
             continue
@@ -31,9 +33,22 @@ def misuse(hunt: Hunt, reached: list[tuple[Start, list[Line]]]) -> None:
                 continue
             tried[kind] += 1
             hunt.wrong_calls += 1
-            hunt.damage(start, here.lines, call, f"{DAMAGE}: {kind}", tolerant)
+            if f"{DAMAGE}: {kind}" not in hunt.examples:
+                hunt.damage(start, here.lines, call, f"{DAMAGE}: {kind}", tolerant)
             if hunt.profile.misuse == "strict":
                 _refused(hunt, start, [*here.lines, Line(call, Ok())], f"{REFUSED}: {kind}")
+
+
+def _spread(reached: list[State]) -> Iterator[State]:
+    """Of each scope the same number: half of them the first that were reached, half from all over the rest."""
+    scopes: dict[SmallScope, list[State]] = {}
+    for state in reached:
+        scopes.setdefault(state.scope, []).append(state)
+    half = STATES // 2 // max(1, len(scopes))
+    for states in scopes.values():
+        early, late = states[:half], states[half:]
+        yield from early
+        yield from late[:: max(1, len(late) // half)]
 
 
 def _refused(hunt: Hunt, start: Start, lines: list[Line], claim: str) -> None:

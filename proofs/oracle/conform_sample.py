@@ -31,10 +31,10 @@ SHORT = tuple(Label(f"{name}0", SIZE // 2) for name in "pqr")
 def sample(hunt: Hunt, runs: int, length: int, blocks: int, chosen_seed: int | None) -> None:
     """Do so many runs with about so many calls each, on pools of different sizes and settings."""
     events = "events" in hunt.operations and hunt.profile.events != "none"
-    settings_of_pools = [Start(blocks, True, events), Start(max(2, blocks // 3), True, events)]
+    wanted = [Start(blocks, True, events), Start(max(2, blocks // 3), True, events)]
     if "publish" in hunt.operations:
-        settings_of_pools += [Start(blocks, True, events, groups=2), Start(blocks, False)]
-    available = [start for start in settings_of_pools if hunt.trial(start) is not None]
+        wanted += [Start(blocks, True, events, groups=2), Start(blocks, groups=2), Start(blocks, False)]
+    available = [start for start in wanted if hunt.trial(start) is not None]
     if not available:
         return
 
@@ -75,6 +75,7 @@ class Run:
         if trial is None:
             return
         self.trial: Trial = trial
+        trial.tested = self.hunt.tested
         self.hunt.runs += 1
         while len(trial.lines) < length:
             if not self._take(self.pick(self.deeds)()):

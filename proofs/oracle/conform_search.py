@@ -5,108 +5,151 @@ states are one if the books describe them alike, whatever the blocks are called.
 """
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 from proofs.oracle import calls
+from proofs.oracle.adapter import OPERATIONS
 from proofs.oracle.books import Books
-from proofs.oracle.calls import Ok, Start
+from proofs.oracle.breach import blocks_of
+from proofs.oracle.calls import BlockName, Call, Ok, Start
 from proofs.oracle.conform_hunt import REFUSALS, Hunt
 from proofs.oracle.moves import questions, right_calls
 from proofs.oracle.trial import Line
 
+CORE = frozenset({"alloc", "share", "free", "publish", "unpublish", "reset"})
+READING = frozenset({"alloc", "share", "free", "unpin", "cancel", "reset"})
+GROWING = frozenset({"alloc", "free", "publish", "publish_partial", "move", "reset"})
+
 
 @dataclass(frozen=True, slots=True)
 class SmallScope:
-    """A small pool, and how many calls are tried on it in all."""
+    """A small pool, which operations are tried on it, and how many calls in all."""
 
     start: Start
     edges: int
+    operations: frozenset[str] = frozenset(OPERATIONS)
+    about: frozenset[str] = frozenset()  # searched only if the pool has one of these operations
 
 
 SCOPES = (
-    SmallScope(Start(2, events=True), 1500),
-    SmallScope(Start(3, events=True), 2500),
-    SmallScope(Start(3, events=False), 500),
-    SmallScope(Start(2, caching=False), 500),
-    SmallScope(Start(2, events=True, groups=2), 1000),
+    SmallScope(Start(2, events=True), 1000, CORE),
+    SmallScope(Start(3, events=True), 1500, CORE),
+    SmallScope(Start(3, events=False), 500, CORE, about=frozenset({"events"})),
+    SmallScope(Start(2, caching=False), 400, about=frozenset({"publish"})),
+    SmallScope(Start(2, events=True, groups=2), 800, CORE, about=frozenset({"publish"})),
+    SmallScope(Start(2, events=True), 800, READING, about=frozenset({"unpin"})),
+    SmallScope(Start(2, events=True), 800, GROWING, about=frozenset({"publish_partial", "move"})),
+    SmallScope(Start(2, events=True), 1200, about=frozenset({"unpin", "publish_partial", "move"})),
 )
 """What is searched, as far as the pool has the setting. States first reached by few calls come first."""
 
 
-def search(hunt: Hunt) -> list[tuple[Start, list[Line]]]:
-    """Search all scopes; the states that were reached, each with its shortest calls."""
-    reached: list[tuple[Start, list[Line]]] = []
-    for scope in starts(hunt):
-        reached += [(scope.start, lines) for lines in _search(hunt, scope)]
-    return reached
+class State(NamedTuple):
+    """How a state is reached: the pool, and the calls with their replies."""
+
+    scope: SmallScope
+    lines: list[Line]
 
 
-def starts(hunt: Hunt) -> Iterator[SmallScope]:
+def search(hunt: Hunt, small: Iterable[SmallScope] = SCOPES) -> list[State]:
+    """Search these scopes; the states that were reached, each with its shortest calls."""
+    return [state for scope in scopes(hunt, small) for state in _search(hunt, scope)]
+
+
+def scopes(hunt: Hunt, small: Iterable[SmallScope]) -> Iterator[SmallScope]:
     """The scopes that say something about this pool."""
     events = "events" in hunt.operations and hunt.profile.events != "none"
-    for scope in SCOPES:
-        start = replace(scope.start, events=scope.start.events and events)
-        if "publish" in hunt.operations or (start.caching and start.groups == 1):
-            yield replace(scope, start=start)
+    for scope in small:
+        if not scope.about or not scope.about.isdisjoint(hunt.operations):
+            yield replace(
+                scope,
+                start=replace(scope.start, events=scope.start.events and events),
+                operations=scope.operations & hunt.operations,
+            )
 
 
-def _search(hunt: Hunt, scope: SmallScope) -> Iterator[list[Line]]:
+def _search(hunt: Hunt, scope: SmallScope) -> Iterator[State]:
     first = hunt.trial(scope.start)
     if first is None:
+        if scope.start.events:  # perhaps it has no events of several groups
+            yield from _search(hunt, replace(scope, start=replace(scope.start, events=False)))
         return
     ahead: deque[list[Line]] = deque([[]])
     known, edges = {described(first.books)}, 0
     while ahead and edges < scope.edges:
         lines = ahead.popleft()
-        yield lines
+        yield State(scope, lines)
         here = hunt.replayed(scope.start, lines)
         if here is None or here.judge.ended is not None:
             continue  # what broke was found on the way here
         hunt.states += 1
-        for call in list(right_calls(here.books, hunt.operations, scope.start.groups)):
-            if hunt.avoids(here.books, call):
-                continue
+        for call in _different_calls(hunt, scope, here.books):
             edges += 1
-            line = Line(call, Ok())
-            after = _edge(hunt, scope.start, [*here.lines, line])
+            after = _edge(hunt, scope.start, [*here.lines, Line(call, Ok())])
             if after is not None and after[0] not in known:
                 known.add(after[0])
                 ahead.append(after[1])
     hunt.edges += edges
 
 
-def _edge(hunt: Hunt, start: Start, lines: list[Line]) -> tuple[Any, list[Line]] | None:
+def _different_calls(hunt: Hunt, scope: SmallScope, books: Books) -> list[Call]:
+    """The right calls, one of those that differ only in the names of blocks that are alike."""
+    alike: dict[str, list[BlockName]] = {}
+    for block in books.refs:
+        alike.setdefault(str(_block(books, block)), []).append(block)
+    kinds = {block: kind for kind, blocks in enumerate(alike.values()) for block in blocks}
+    found: dict[Any, Call] = {}
+    for call in right_calls(books, scope.operations, scope.start.groups):
+        if not hunt.avoids(books, call):
+            found.setdefault(_pattern(call, kinds), call)
+    return list(found.values())
+
+
+def _pattern(call: Call, kinds: dict[BlockName, int]) -> Any:
+    """The call with kinds of blocks in the place of blocks."""
+    named = blocks_of(call)
+    order = list(dict.fromkeys(named))
+    rest = [getattr(call, argument.name) for argument in fields(call) if argument.name not in BLOCKS]
+    return call.op, tuple((kinds.get(block, block), order.index(block)) for block in named), str(rest)
+
+
+BLOCKS = ("blocks", "block", "source", "target")
+"""The arguments that name blocks."""
+
+
+def _edge(hunt: Hunt, start: Start, lines: list[Line]) -> tuple[str, list[Line]] | None:
     """Take the last call, and ask every question; the state it led to, unless something is broken."""
-    trial = hunt.replayed(start, lines)
+    trial = hunt.replayed(start, lines[:-1])
     if trial is None:
         return None
-    if trial.judge.ended is None:
-        after = described(trial.books), list(trial.lines)
-        for question in questions(trial.books, hunt.operations, start.groups):
-            if not hunt.avoids(trial.books, question) and trial.take(question) is not None:
-                break
-        else:
-            if trial.refusals and isinstance(lines[-1].call, calls.Alloc):
-                hunt.damage(start, lines[:-1], lines[-1].call, REFUSALS, hunt.profile)
-            return after
-    hunt.found(trial)
-    return None
-
-
-def described(books: Books) -> Any:
-    """The books without the names of the blocks."""
-    places = {place: number for number, place in enumerate(books.queue)}
-    ranks = {entry: {block: rank for rank, block in enumerate(found)} for entry, found in books.index.items()}
-    blocks = sorted(
-        (
-            count,
-            places.get(block, -1),
-            tuple(sorted((entry, ranks[entry][block]) for entry in books.keys.get(block, ()))),
-            tuple(sorted(books.watchers.get(block, ()))),
-            books.is_sure(block),
-        )
-        for block, count in books.refs.items()
+    trial.tested = hunt.tested
+    if trial.judge.ended is not None or trial.take(lines[-1].call) is not None:
+        hunt.found(trial)
+        return None
+    after = described(trial.books), list(trial.lines)
+    refused = bool(trial.refusals)
+    sound = all(
+        hunt.avoids(trial.books, question) or trial.take(question) is None
+        for question in questions(trial.books, hunt.operations, start.groups)
     )
-    return tuple(blocks), len(books.outbox)
+    # A state that looks known is not searched again, so whatever the pool hides is shown here: its queue, in full.
+    shown = sound and trial.take(calls.Alloc(trial.books.free)) is None
+    if refused and hunt.damage(start, lines[:-1], lines[-1].call, REFUSALS, hunt.profile):
+        return None
+    if not shown:
+        hunt.found(trial)
+    return after if sound else None
+
+
+def described(books: Books) -> str:
+    """The books without the names of the blocks."""
+    return str((sorted(_block(books, block) for block in books.refs), len(books.outbox)))
+
+
+def _block(books: Books, block: BlockName) -> Any:
+    """All that the books say of a block, besides its name."""
+    place = list(books.queue).index(block) if block in books.queue else -1
+    keys = sorted((entry, list(books.index[entry]).index(block)) for entry in books.keys.get(block, ()))
+    return books.refs[block], place, keys, sorted(books.watchers.get(block, ())), books.is_sure(block)

@@ -5,7 +5,7 @@ from typing import Any
 
 from proofs.oracle.breach import Breach
 from proofs.oracle.calls import Ok, Start
-from proofs.oracle.trial import Line, Trial
+from proofs.oracle.trial import Line
 from proofs.oracle.words import answered, shown
 from spec.profiles import PROFILES, Profile
 
@@ -51,7 +51,7 @@ class OracleExample:
             "from proofs.oracle import *\n\n\n"
             f"def test_{name}():\n"
             f'    """{self.breach.sentence}"""\n'
-            f"    profile = {repr(self.profile.name) if named else self.profile!r}\n"
+            f"    profile = {(self.profile.name if named else self.profile)!r}\n"
             f"    calls = [\n{body}    ]\n"
             f"    rerun({self.adapter!r}, profile, {self.start!r}, calls)\n"
         )
@@ -67,8 +67,3 @@ class OracleExample:
             "words": self.words,
             "pytest": self.pytest_source(),
         }
-
-
-def example_of(claim: str, breach: Breach, trial: Trial) -> OracleExample:
-    """The counterexample that a trial ended with."""
-    return OracleExample(claim, breach, trial.subject.name, trial.profile, trial.start, tuple(trial.lines))

@@ -63,6 +63,7 @@ class Judge:
         reporting = start.events and "events" in operations and self.profile.events != "none"
         self.books = Books(self.profile, start, begun, partial="publish_partial" in operations, reporting=reporting)
         self.ended: Breach | None = None
+        self.wrong: Wrong | None = None  # what was wrong with the last call
         self.wrong_calls = 0  # refused or ignored, as the profile allows
         self._history: deque[tuple[int, Call, Reply]] = deque(maxlen=history)
 
@@ -74,7 +75,7 @@ class Judge:
         books.now += 1
         self._history.append((books.now, call, reply))
         try:
-            found = wrong(books, call)
+            found = self.wrong = wrong(books, call)
             if found is not None:
                 self.ended = self._misuse(call, reply, found)
             elif type(reply) is Ok:
@@ -105,8 +106,8 @@ class Judge:
             case calls.FreeCount():
                 return str(books.free)
             case calls.Lookup(key, groups):
-                found = [list(books.index.get((key, group), ())) for group in groups]
-                return f"for each group one of {found}" if all(found) else "None"
+                carriers = [list(books.index.get((key, group), ())) for group in groups]
+                return f"for each group one of {carriers}" if all(carriers) else "None"
             case calls.Writable(block):
                 return str(books.is_writable(block))
             case calls.Reset() if self.profile.reset != "any":

@@ -46,7 +46,8 @@ def _enter(books: Books, call: calls.Publish, place: int, held: BlockName) -> bo
     repeated = rule == "last_wins" and bool(carriers) and books.profile.events == "last_copy"
     if rule == "last_wins":
         books.withdraw(entry)
-    return books.enter(block, entry, call.tokens[place]) and not repeated
+    doubtful = rule == "first_wins" and bool(carriers)
+    return books.enter(block, entry, call.tokens[place], doubtful=doubtful) and not repeated
 
 
 def _replaced(books: Books, block: BlockName, held: BlockName, carriers: dict[BlockName, None]) -> None:
@@ -142,11 +143,25 @@ def reset(books: Books, _: calls.Reset, value: Any, reply: Ok) -> None:
 
 
 def events(books: Books, _: calls.Events, value: Any, reply: Ok) -> None:
-    kinds = (calls.StoredKeys, calls.RemovedKeys, calls.AllCleared)
-    if type(value) is not tuple or not all(isinstance(event, kinds) for event in value):
+    if type(value) is not tuple or not all(map(_is_event, value)):
         raise misshapen(reply, "a list of events")
     finding = judge_events(books, value) if books.reporting else None
     if finding is not None:
         law, words = finding
         raise Broken(law, f"{answered(reply)}: {words}")
     check_told(reply)
+
+
+def _is_event(event: Any) -> bool:
+    match event:
+        case calls.StoredKeys(keys, parent, tokens, block_size, group):
+            numbers = all(type(number) is int for number in (tokens, block_size, group))
+            return _are_keys(keys) and (parent is None or type(parent) is str) and numbers
+        case calls.RemovedKeys(keys, group):
+            return _are_keys(keys) and type(group) is int
+        case _:
+            return type(event) is calls.AllCleared
+
+
+def _are_keys(keys: Any) -> bool:
+    return type(keys) is tuple and all(type(key) is str for key in keys)

@@ -48,9 +48,7 @@ def _check_new(books: Books, blocks: tuple[BlockName, ...], place: int, count: i
 
 def _check_next(books: Books, place: int, block: BlockName, count: int | None, reply: Ok) -> None:
     """Is the block the front of the queue? Takes it from there."""
-    first = next(iter(books.queue), None)
-    if first is None:
-        raise Broken("an_allocation_succeeds_if_it_fits", f"{answered(reply)} with too few blocks free")
+    first = next(iter(books.queue))
     if first != block and not (count is None and isinstance(first, tuple)):
         words = f"{answered(reply)}: {block!r} at place {place + 1}, where {names([first])} is next"
         raise Broken("blocks_are_lent_in_order", words, block)

@@ -8,6 +8,7 @@ from proofs.oracle import calls
 from proofs.oracle.books import Books
 from proofs.oracle.calls import BlockName, Call
 from proofs.oracle.rules import wrong
+from proofs.oracle.trial import kind_of
 
 READERS = ("reader 0", "reader 1")
 
@@ -38,8 +39,6 @@ def right_calls(books: Books, operations: Collection[str], groups: int = 1) -> I
 def questions(books: Books, operations: Collection[str], groups: int = 1) -> Iterator[Call]:
     """Every call that only asks, and the taking of the events."""
     yield calls.FreeCount()
-    if "events" in operations and books.reporting:
-        yield calls.Events()
     if "lookup" in operations:
         labels = (*LABELS, HALF) if "publish_partial" in operations else LABELS
         yield from (calls.Lookup(label.key, (group,)) for label in labels for group in range(groups))
@@ -47,6 +46,8 @@ def questions(books: Books, operations: Collection[str], groups: int = 1) -> Ite
             yield from (calls.Lookup(label.key, tuple(range(groups))) for label in labels)
     if "writable" in operations:
         yield from map(calls.Writable, books.refs)
+    if "events" in operations and books.reporting:
+        yield calls.Events()
 
 
 def probes(books: Books, operations: Collection[str], groups: int = 1) -> Iterator[Call]:
@@ -107,11 +108,11 @@ def _publishings(books: Books, operations: Collection[str], held: list[BlockName
 def wrong_calls(
     books: Books, operations: Collection[str], foreign: Collection[BlockName]
 ) -> Iterator[tuple[str, Call]]:
-    """Every kind of wrong call that can be made now, with its kind in words."""
+    """Wrong calls of every kind that can be made now, with the kind."""
     for call in _maybe_wrong(books, foreign):
         found = wrong(books, call) if call.op in operations else None
         if found is not None:
-            yield f"{call.op}, {found.reason}", call
+            yield kind_of(call, found), call
 
 
 def _maybe_wrong(books: Books, foreign: Collection[BlockName]) -> Iterator[Call]:
@@ -120,7 +121,7 @@ def _maybe_wrong(books: Books, foreign: Collection[BlockName]) -> Iterator[Call]
     odd = [*free, *foreign, *sorted(books.reserved, key=str)[:1]]
     (key, tokens, _), other = LABELS[0], LABELS[2]
     yield from map(calls.Alloc, (-1, -2))
-    for block in (*odd, *held):
+    for block in (*held, *odd):
         yield calls.Share((block,))
         yield calls.Free((block,) * (books.refs.get(block, 0) + 1))
         yield calls.Unpin((block,) * (books.refs.get(block, 0) + 1), READERS[0])
@@ -131,7 +132,7 @@ def _maybe_wrong(books: Books, foreign: Collection[BlockName]) -> Iterator[Call]
         yield calls.Cancel(block, READERS[0])
         yield from (calls.Move(source, block) for source in books.keys)
     for good in held:
-        yield from (calls.Free((good, block)) for block in odd)
+        yield from (calls.Free((good, block)) for block in free)  # foreign ones go to their own pool
         yield from (calls.Share((good, block)) for block in odd)
         yield from (calls.Unpublish((good, block)) for block in odd)
         yield calls.Publish((good, good), (key, LABELS[1].key), (tokens, LABELS[1].tokens))

@@ -24,6 +24,7 @@ import msgspec
 from proofs.oracle.adapter import OPERATIONS
 from proofs.oracle.calls import CORE, Call, Fault, Reply, Start
 from proofs.oracle.wire import FormatError, call_document, dump, parse, read_reply, shortened
+from spec.profiles import Profile
 
 PROTOCOL = "blockpool-pipe/1"
 LONGEST = 10_000_000
@@ -52,7 +53,8 @@ class PipeSubject:
         self._process: subprocess.Popen[bytes] | None = None
         self._received = b""
         hello = self._greet()
-        self.name, self.profile, self.operations = hello.name, hello.profile, frozenset(hello.operations)
+        self.name, self.operations = hello.name, frozenset(hello.operations)
+        self.profile: str | Profile = hello.profile
 
     def ask(self, call: Call) -> Reply:
         """One call and its reply; whatever the process does wrong is a Fault."""

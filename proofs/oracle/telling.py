@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from proofs.oracle.books import Books, Told
+from proofs.oracle.books import Books, Entry, Told
 from proofs.oracle.calls import AllCleared, PoolEvent, RemovedKeys, StoredKeys
 
 Finding = tuple[str, str]
@@ -39,19 +39,19 @@ def _flat(event: PoolEvent) -> Iterator[Told]:
             yield "cleared", None, None, None
 
 
-def _without_repeats(present: set[object], told: Iterable[Told]) -> list[Told]:
+def _without_repeats(present: set[Entry], told: Iterable[Told]) -> list[Told]:
     """Without the Stored of what the reader knows to be there. Keeps `present` up to date."""
     new = []
     for one in told:
         kind, entry = one[:2]
-        if kind == "stored" and entry in present:
-            continue
-        if kind == "stored":
-            present.add(entry)
+        if entry is None:
+            present.clear()
         elif kind == "removed":
             present.discard(entry)
+        elif entry in present:
+            continue
         else:
-            present.clear()
+            present.add(entry)
         new.append(one)
     return new
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from proofs.oracle import calls
-from proofs.oracle.adapter import Subject
+from proofs.oracle.adapter import Subject, started
 from proofs.oracle.breach import Breach, Broken
 from proofs.oracle.calls import BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
 from proofs.oracle.exercise import exercised
 from proofs.oracle.judge import Judge
-from proofs.oracle.rules import wrong
+from proofs.oracle.rules import Wrong
+from proofs.oracle.words import answered, shown
 from spec.profiles import Profile
 
 
@@ -24,6 +25,11 @@ class Line(NamedTuple):
 
     call: Call
     reply: Reply
+
+
+def kind_of(call: Call, found: Wrong) -> str:
+    """What kind of wrong call it is, in words."""
+    return f"{call.op}, {found.reason}"
 
 
 class NotStartedError(Exception):
@@ -37,17 +43,15 @@ class Trial:
         """Starts the pool. Raises NotStartedError if it refuses, Broken if it fails."""
         self.subject, self.profile, self.start = subject, profile, start
         self.lines: list[Line] = []
-        self.wrongs: list[int] = []  # places of the wrong calls among the lines
+        self.wrongs: dict[int, str] = {}  # places of the wrong calls among the lines, and their kinds
         self.refusals: list[int] = []  # places of right calls that were refused
-        self.tested = tested
-        reply = subject.ask(start)
-        if isinstance(reply, Refused):
-            raise NotStartedError(reply.reason)
-        if isinstance(reply, Fault):
-            raise Broken("a_legal_call_is_done", f"a new pool failed with {reply.error}: {reply.message}")
-        if not isinstance(reply.value, Started):
-            raise Broken("answers_have_their_shape", f"start answered {reply.value!r}, not a Started")
-        self.begun = reply.value
+        self.tested: Counter[str] | None = None  # counts which laws are put to the test, if anybody wants to know
+        begun = started(subject, start)
+        if isinstance(begun, Refused):
+            raise NotStartedError(begun.reason)
+        if isinstance(begun, Fault):
+            raise Broken("a_legal_call_is_done", f"{shown(start)} {answered(begun)}")
+        self.begun = begun
         try:
             self.judge = Judge(profile, start, self.begun, subject.operations)
         except ValueError as error:
@@ -58,14 +62,14 @@ class Trial:
         """Ask the pool, and judge."""
         if self.tested is not None:
             self.tested.update(exercised(self.books, call))
-        is_wrong = wrong(self.books, call) is not None
         reply = self.subject.ask(call)
-        if is_wrong:
-            self.wrongs.append(len(self.lines))
-        elif isinstance(reply, Refused):
+        breach = self.judge.judge(call, reply)
+        if self.judge.wrong is not None:
+            self.wrongs[len(self.lines)] = kind_of(call, self.judge.wrong)
+        elif type(reply) is Refused:
             self.refusals.append(len(self.lines))
         self.lines.append(Line(call, reply))
-        return self.judge.judge(call, reply)
+        return breach
 
     def take_all(self, chosen: Sequence[Call]) -> Breach | None:
         """Take these calls, up to the first breach."""
@@ -100,10 +104,13 @@ def again(trial: Trial, lines: Sequence[Line]) -> Breach | None:
         breach = trial.take(renamed)
         if breach is not None:
             return breach
-        new = trial.lines[-1].reply
-        if isinstance(call, calls.Alloc) and isinstance(reply, Ok) and isinstance(new, Ok):
-            names.update(zip(reply.value, new.value, strict=False))  # type: ignore[arg-type]  judged: names of blocks
+        if isinstance(call, calls.Alloc):
+            names.update(zip(_lent(reply), _lent(trial.lines[-1].reply), strict=False))
     return None
+
+
+def _lent(reply: Reply) -> tuple[BlockName, ...]:
+    return reply.value if isinstance(reply, Ok) and isinstance(reply.value, tuple) else ()  # type: ignore[return-value]
 
 
 def _renamed(call: Call, names: dict[BlockName, BlockName]) -> Call | None:

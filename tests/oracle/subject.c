@@ -16,6 +16,7 @@
 static int size, count;                    /* blocks that can be lent: 1..size; how many are queued */
 static int refs[MOST + 1], queue[2 * MOST + 2]; /* the queue, next victim first */
 static char keys[MOST + 1][200];           /* the key of each block, "" for none */
+static long since[MOST + 1], now;           /* when it was published */
 
 static void start(int blocks) {
     size = count = blocks;
@@ -126,6 +127,7 @@ static void publish(const char *line, const int *named, int n) {
     const char *at = field(line, "keys");
     for (int i = 0; at && i < n; i++) {
         copy_string(at, keys[named[i]]);
+        since[named[i]] = ++now;
         at = strchr(strchr(at, '"') + 1, '"') + 1;
     }
     puts("{\"ok\":null}");
@@ -134,9 +136,11 @@ static void publish(const char *line, const int *named, int n) {
 static void lookup(const char *line) {
     char key[200];
     copy_string(field(line, "key"), key);
+    int first = 0; /* of the blocks under the key the one that has carried it longest */
     for (int block = 1; block <= size; block++)
-        if (!strcmp(keys[block], key)) { printf("{\"ok\":[%d]}\n", block); return; }
-    puts("{\"ok\":null}");
+        if (!strcmp(keys[block], key) && (!first || since[block] < since[first])) first = block;
+    if (first) printf("{\"ok\":[%d]}\n", first);
+    else puts("{\"ok\":null}");
 }
 
 int main(void) {

@@ -9,19 +9,24 @@ from pathlib import Path
 import pytest
 
 from proofs.oracle.calls import Alloc, Fault, Free, FreeCount, Lookup, Ok, Publish, Refused, Share, Start, Started
+from proofs.oracle.conformance import conform as judged
 from proofs.oracle.pipe import PipeSubject, SubjectFailedError
+from proofs.verdicts import Obligation, Verdict
 
 SOURCE = Path(__file__).parent / "subject.c"
 
 
-@pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compiled_to(path: Path, *options: str) -> Path:
     """The subject in C. A compiler is part of what the tests need; .ci/run installs one."""
-    path = tmp_path_factory.mktemp("subject") / "subject"
     compiler = shutil.which("cc") or shutil.which("gcc")
     assert compiler is not None, "the subject in C needs a C compiler: apt-get install gcc libc6-dev"
-    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", "-o", str(path), str(SOURCE)], check=True)
+    subprocess.run([compiler, "-Wall", "-Wextra", "-Werror", *options, "-o", str(path), str(SOURCE)], check=True)
     return path
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled_to(tmp_path_factory.mktemp("subject") / "subject")
 
 
 @pytest.fixture
@@ -120,3 +125,23 @@ def test_a_subject_that_does_not_read_does_not_hold_us_up() -> None:
     reply = subject.ask(Free(tuple(range(200_000))))
     assert reply == Fault("SubjectFailed", "no answer within 1 s")
     subject.close()
+
+
+def conform(path: Path) -> dict[str, Obligation]:
+    subject = PipeSubject([str(path)])
+    report = judged(subject, runs=15, calls=30)
+    subject.close()
+    return {obligation.name: obligation for obligation in report.obligations}
+
+
+def test_the_subject_in_c_conforms(compiled: Path) -> None:
+    assert {name for name, found in conform(compiled).items() if found.verdict is not Verdict.HOLDS} == set()
+
+
+def test_its_twin_with_a_double_release_is_shrunk_to_four_calls(tmp_path: Path) -> None:
+    found = conform(compiled_to(tmp_path / "twin", "-DDOUBLE_RELEASE"))
+    broken = {name: one.counterexample for name, one in found.items() if one.verdict is Verdict.REFUTED}
+    assert set(broken) == {"a_repeated_release_counts_each_naming"}
+    example = broken["a_repeated_release_counts_each_naming"]
+    assert example is not None
+    assert example.as_dict()["calls"] == ["alloc(1)", "share([1])", "free([1, 1])", "free_count()"]

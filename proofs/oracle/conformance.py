@@ -7,7 +7,7 @@ Right calls in every state of small pools; long runs on larger ones; and wrong c
 of them, or if they are asked for.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -49,36 +49,37 @@ def conform(
     seed: int | None = None,
     misuse: bool | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    source: str | None = None,
 ) -> Report:
     """Drive the subject, and judge it by the profile, its own if none is given.
 
     `misuse`: make wrong calls too? By default, if the profile says what becomes of them; if it does not, they have to
-    do no damage.
+    do no damage. `source` is how a saved test names the subject.
     """
     begun = perf_counter()
-    chosen = profile_of(subject.profile if profile is None else profile)
-    hunt = Hunt(subject, chosen)
+    hunt = Hunt(subject, profile_of(subject.profile if profile is None else profile), source or subject.name)
     progress("searching small pools")
     reached = search(hunt)
     if not reached and not hunt.examples:
         raise CannotStartError(f"{subject.name} starts with none of the settings that are tried")
     progress(f"{hunt.states} states, {hunt.edges} calls; now long runs")
     sample(hunt, runs, calls, blocks, seed)
-    wrong_calls = chosen.misuse != "undefined" if misuse is None else misuse
-    if wrong_calls:
+    if hunt.profile.misuse != "undefined" if misuse is None else misuse:
         progress("making wrong calls")
         misuse_stream(hunt, reached)
-    seconds = perf_counter() - begun
-    figures = {"states": hunt.states, "edges": hunt.edges, "runs": hunt.runs, "wrong calls": hunt.wrong_calls}
-    laws = [law for law in LAWS if law.knob != "misuse"]
-    promised = [law for law in laws if is_promised(law, chosen)]
-    asked = [law for law in promised if law.needs is None or law.needs in subject.operations]
-    claims = [*(law.name for law in asked), *sorted(claim for claim in hunt.tested if ":" in claim)]
+    return _report(hunt, perf_counter() - begun)
+
+
+def _report(hunt: Hunt, seconds: float) -> Report:
+    misused = {claim.partition(":")[0] for claim in hunt.tested if ":" in claim}
+    promised = [law for law in LAWS if is_promised(law, hunt.profile) and law.knob != "misuse"]
+    asked = [law.name for law in promised if law.needs is None or law.needs in hunt.operations]
+    claims = [*asked, *sorted(claim for claim in hunt.tested if ":" in claim)]
     return Report(
         [replace(_obligation(hunt, claim), seconds=seconds) for claim in claims],
-        [law.name for law in LAWS if not is_promised(law, chosen) and not (law.knob == "misuse" and wrong_calls)],
-        [law.name for law in promised if law not in asked],
-        figures,
+        [law.name for law in LAWS if law not in promised and law.name not in misused],
+        [law.name for law in promised if law.name not in asked],
+        {"states": hunt.states, "edges": hunt.edges, "runs": hunt.runs, "wrong calls": hunt.wrong_calls},
     )
 
 
@@ -106,8 +107,3 @@ def _obligation(hunt: Hunt, claim: str) -> Obligation:
     else:
         verdict, words = Verdict.VACUOUS, UNTESTED
     return Obligation(claim, METHOD, hunt.profile.name, verdict, {"tested": tested}, 0.0, words, example)
-
-
-def refuted(report: Report) -> Iterator[Obligation]:
-    """The obligations with a counterexample."""
-    yield from (one for one in report.obligations if one.counterexample is not None)

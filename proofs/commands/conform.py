@@ -1,0 +1,59 @@
+"""`blockpool conform`."""
+
+from typing import Annotated
+
+import typer
+
+from proofs.commands.conforming import Blocks, Calls, Misuse, ProfileName, Runs, check_profile, fail, judge, lasting
+from proofs.commands.session import Github, JsonFile, SarifFile, SaveFolder, Seed, Session, seeded
+from proofs.console import out
+from spec.profiles import PROFILES
+
+
+def conform(
+    adapter: Annotated[
+        str | None, typer.Argument(help="A shipped adapter, MODULE:CLASS, or FILE.py:CLASS.", show_default=False)
+    ] = None,
+    profile: ProfileName = None,
+    profiles: Annotated[bool, typer.Option("--profiles", help="Say in words what each profile promises.")] = False,
+    runs: Runs = 100,
+    calls: Calls = 60,
+    blocks: Blocks = 12,
+    misuse: Misuse = None,
+    seed: Seed = None,
+    json_file: JsonFile = None,
+    sarif_file: SarifFile = None,
+    github: Github = False,
+    save: SaveFolder = None,
+) -> None:
+    """Check any block pool: does it keep the promises of its profile?
+
+    Every right call in every state of small pools, then long random runs, then wrong calls; a verdict for each law,
+    with the fewest calls that break it. `blockpool adapters list` names the pools that can be checked by name; for your
+    own, write an adapter (docs/adapters.md).
+    """
+    from proofs.oracle.find import AdapterError, subject_of
+
+    if profiles:
+        for one in [PROFILES[profile]] if profile in PROFILES else PROFILES.values():
+            out.print("\n  ".join([f"{one.name}: {one.sentence}", *one.in_words()]), markup=False)
+        return
+    if adapter is None:
+        raise typer.BadParameter("which pool? `blockpool adapters list` names those that are here")
+    check_profile(profile)
+    try:
+        subject = subject_of(adapter)
+    except AdapterError as error:
+        fail(error)
+    note = f"{subject.name}, {seeded(seed)}, {runs} runs of {calls} calls"
+    judge(
+        Session(note, json_file, save, sarif_file, github),
+        subject,
+        profile=profile,
+        runs=runs,
+        calls=calls,
+        blocks=blocks,
+        misuse=misuse,
+        seed=seed,
+        source=lasting(adapter),
+    )
