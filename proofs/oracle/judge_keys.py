@@ -96,8 +96,7 @@ def _hit(books: Books, key: str, group: int, block: Any) -> None:
         else:
             what = f"which does not carry the key in group {group}; {names(carriers)} does"
         raise Broken("a_hit_carries_its_key", f"answered {block!r}, {what}", block)
-    first = next(iter(carriers))
-    if books.profile.choice == "first" and block != first:
+    if books.profile.choice == "first" and block != (first := next(iter(carriers))):
         raise Broken("a_lookup_prefers_as_declared", f"answered {block!r}; {first!r} has carried it longest", block)
     books.found(block)
 

@@ -8,8 +8,8 @@
         def make_adapter(self):
             return MyPool()
 
-The pool is checked once for the class; each test then reports its law. A law that the profile does not promise, or about
-an operation that the pool does not have, is skipped and says so. `pytest --junit-xml FILE` writes the verdicts down.
+The pool is checked once for the class; each test then reports its law. A law that the profile does not promise, or
+about an operation that the pool does not have, is skipped and says so. `pytest --junit-xml FILE` writes the verdicts down.
 """
 
 from typing import ClassVar

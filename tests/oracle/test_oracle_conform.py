@@ -31,6 +31,13 @@ def check(pool: Any, **options: Any) -> Report:
     return conform(InProcess(pool), **{"runs": 12, "calls": 40, **options})
 
 
+@pytest.fixture
+def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of the first states only, for what shows at once."""
+    few = tuple(replace(scope, edges=60) for scope in SCOPES)
+    monkeypatch.setattr("proofs.oracle.conformance.search", lambda hunt: search(hunt, few))
+
+
 def refuted(report: Report) -> dict[str, OracleExample]:
     examples = [one.counterexample for one in report.obligations if one.verdict is Verdict.REFUTED]
     return {example.claim: example for example in examples if isinstance(example, OracleExample)}
@@ -40,7 +47,8 @@ def refuted(report: Report) -> dict[str, OracleExample]:
 def test_a_right_pool_of_any_kind_keeps_all_it_promises(kind: type[Any]) -> None:
     report = check(kind())
     assert refuted(report) == {}
-    assert [one.name for one in report.obligations if one.verdict is not Verdict.HOLDS] == []
+    untested = [one.name for one in report.obligations if one.verdict is not Verdict.HOLDS]
+    assert untested == []
     assert len(report.obligations) >= 7
 
 
@@ -73,6 +81,7 @@ def test_every_law_has_a_defect_that_breaks_it() -> None:
     assert {claim.partition(":")[0] for _, claim, _ in CAUGHT} == {law.name for law in LAWS}
 
 
+@pytest.mark.usefixtures("shallow")
 def test_the_classic_defect_is_told_in_four_calls() -> None:
     example = refuted(check(TwoPasses(), runs=1))["a_repeated_release_counts_each_naming"]
     assert [call for call, _ in example.lines] == [Alloc(1), Share((1,)), Free((1, 1)), FreeCount()]
@@ -113,8 +122,9 @@ def test_a_law_that_nothing_could_have_refuted_is_vacuous() -> None:
     assert exit_code(report.obligations) == 4
 
 
+@pytest.mark.usefixtures("shallow")
 def test_another_profile_than_its_own_finds_what_it_does_not_promise() -> None:
-    assert refuted(check(Toy(), profile="strict", misuse=False)).keys() == {"blocks_are_lent_in_order"}
+    assert refuted(check(Toy(), profile="order-a")).keys() == {"blocks_are_lent_in_order"}
     assert refuted(check(Appends(), profile="index", runs=2)) == {}
 
 
@@ -122,6 +132,7 @@ class Silent(NegativeCount):
     profile = replace(PROFILES["order-d"], name="silent")
 
 
+@pytest.mark.usefixtures("shallow")
 def test_wrong_calls_are_made_if_asked_for_and_must_do_no_damage() -> None:
     assert refuted(check(Silent(), runs=2)) == {}
     found = refuted(check(Silent(), runs=2, misuse=True))
@@ -189,6 +200,7 @@ class Renamed(Toy):
         return None if found is None else [self.names[block] for block in found]
 
 
+@pytest.mark.usefixtures("shallow")
 def test_a_pool_may_name_its_blocks_anew_each_time() -> None:
     assert refuted(check(Renamed(), runs=3)) == {}
 
@@ -248,6 +260,7 @@ def test_a_pool_that_starts_with_no_setting_is_an_error() -> None:
         check(NeverStarts())
 
 
+@pytest.mark.usefixtures("shallow")
 def test_the_same_run_finds_the_same() -> None:
     first, second = (check(Bulk(), runs=5) for _ in range(2))
     assert [(one.name, one.figures) for one in first.obligations] == [
@@ -258,6 +271,7 @@ def test_the_same_run_finds_the_same() -> None:
 # --- counterexamples and the command ---
 
 
+@pytest.mark.usefixtures("shallow")
 def test_a_saved_counterexample_fails_until_the_defect_is_gone() -> None:
     example = refuted(check(TwoPasses(), runs=1))["a_repeated_release_counts_each_naming"]
     source = example.pytest_source().replace("rerun('toy', profile,", "rerun(pool, profile,")
@@ -280,6 +294,7 @@ app.command()(command)
 HERE = Path(__file__).parent
 
 
+@pytest.mark.usefixtures("shallow")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -301,6 +316,7 @@ def test_the_command_ends_as_it_says(arguments: list[str], code: int, words: str
     assert words in " ".join(result.output.split())
 
 
+@pytest.mark.usefixtures("shallow")
 def test_the_command_saves_tests_and_json(tmp_path: Path) -> None:
     pool = f"{HERE / 'wrong_pools.py'}:RefusesTheLast"
     options = ["--no-misuse", "--runs", "1", "--save", str(tmp_path), "--json", str(tmp_path / "run.json")]

@@ -15,7 +15,7 @@ from proofs.oracle.calls import Alloc, Free, Ok, Refused, Share, Start, Started
 from proofs.oracle.record import record
 from proofs.oracle.tap import Tap
 from proofs.oracle.trace import CutOffError, Entry, TraceWriter, read_trace
-from proofs.oracle.watch import WatchError, watch
+from proofs.oracle.watch import WatchError, watch, watch_counts
 from proofs.oracle.wire import FormatError
 
 HEADER = b'{"format":"blockpool-trace/1","name":"p","operations":["start","alloc"]}\n'
@@ -262,3 +262,49 @@ def test_a_cancelled_watcher_is_not_told() -> None:
         pool.get_new_blocks(1)
     assert told == []
     assert watching.breach is None
+
+
+# --- the light monitor ---
+
+
+def test_the_light_monitor_raises_no_alarm_about_a_right_pool() -> None:
+    pool = a_pool()
+    with watch_counts(pool) as counting:
+        use(pool)
+        assert pool.get_num_free_blocks() == 5
+    assert counting.calls == 7
+    assert "touch" not in vars(pool)
+
+
+def spoil_double(pool: BlockPool) -> None:
+    (block,) = pool.get_new_blocks(1)
+    block.ref_cnt = 2
+    pool.free_blocks([block, block])
+
+
+def spoil_count(pool: BlockPool) -> None:
+    pool.free_block_queue.num_free_blocks -= 1
+    pool.get_num_free_blocks()
+
+
+def spoil_foreign(pool: BlockPool) -> None:
+    other = a_pool()
+    other.free_block_queue.popleft_n(5)
+    pool.free_block_queue.append_n([other.blocks[3]])
+    pool.get_new_blocks(6)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "law", "party"),
+    [
+        (broken, "a_block_has_one_user_until_it_is_shared", "pool"),
+        (spoil_double, "the_caller_keeps_the_rules", "caller"),
+        (spoil_count, "free_is_what_is_not_held", "pool"),
+        (spoil_foreign, "only_blocks_of_the_pool_are_lent", "pool"),
+    ],
+)
+def test_the_light_monitor_finds_wrong_counts(spoil: Callable[[BlockPool], None], law: str, party: str) -> None:
+    pool = a_pool()
+    with watch_counts(pool), pytest.raises(WatchError) as caught:
+        spoil(pool)
+    assert (caught.value.breach.law, caught.value.breach.party) == (law, party)

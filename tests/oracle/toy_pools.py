@@ -308,4 +308,63 @@ class LastWins(Toy):
         super().enter(block, entry, tokens)
 
 
-RIGHT: list[Callable[[], Any]] = [Toy, Stack, Dedup, Bulk, LastWins]
+class Capped(Toy):
+    """Sorted like pages; keeps the keys of one free block at most; a refused allocation has evicted them all."""
+
+    name = "capped"
+    profile = replace(
+        PROFILES["index"], name="capped", keys_last="while_held", order="page", exhaustion="may_evict", reset="idle"
+    )
+    publish_partial = unpin = cancel = move = events = None  # type: ignore[assignment]
+
+    def queue(self, freed: list[int]) -> None:
+        self.free_list = sorted(freed) + self.free_list
+        for block in [block for block in self.free_list if block in self.keys][1:]:
+            self.drop(block)
+
+    def alloc(self, count: int) -> list[int]:
+        if count > len(self.free_list):
+            for block in self.free_list:
+                self.drop(block)
+        return super().alloc(count)
+
+
+class Forgetful(Toy):
+    """Forgets something at every call that changes anything, moves callers now and then, and keeps one block back."""
+
+    name = "forgetful"
+    profile = replace(PROFILES["safety"], name="forgetful", exhaustion="early")
+    publish_partial = unpin = cancel = move = events = None  # type: ignore[assignment]
+
+    def start(self, blocks: int, caching: bool, events: bool, groups: int) -> Started:
+        super().start(blocks, caching, False, groups)
+        return Started(blocks, (0,))
+
+    def forget(self) -> None:
+        for block in list(self.keys)[:1]:
+            self.drop(block)
+
+    def alloc(self, count: int) -> list[int]:
+        if count == len(self.free_list) > 1:
+            raise Refusal("one is kept back")
+        self.forget()
+        return super().alloc(count)
+
+    def free(self, blocks: Sequence[int]) -> None:
+        self.forget()
+        super().free(blocks)
+
+    def publish(self, blocks: Any, keys: Any, tokens: Any, parent: str | None, group: int) -> list[int]:
+        holds = super().publish(blocks, keys, tokens, parent, group)
+        block, first = blocks[-1], self.index[keys[-1], group][0]
+        if first != block and block % 2:
+            self.drop(block)
+            if not self.refs[first]:
+                self.free_list.remove(first)
+            self.refs[first] += 1
+            self.queue(self.give_back([block]))
+            holds[-1] = first
+        return holds
+
+
+RIGHT: list[Callable[[], Any]] = [Toy, Stack, Dedup, Bulk, LastWins, Capped, Forgetful]
