@@ -11,11 +11,13 @@ from proofs.commands.audit import audit
 from proofs.commands.check import check
 from proofs.commands.conform import conform
 from proofs.commands.detect import detect
+from proofs.commands.doctor import doctor
 from proofs.commands.drive import drive
 from proofs.commands.explain import explain
 from proofs.commands.explore import explore
 from proofs.commands.refine import refine
 from proofs.commands.replay import replay
+from proofs.commands.symbolic import symbolic
 
 app = typer.Typer(
     name="blockpool",
@@ -27,7 +29,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 all holds, 1 refuted, 2 wrong usage or input, 3 inconclusive, 4 vacuous, 130 interrupted.",
 )
 
-for command in (check, explore, refine, detect, conform, drive, audit, explain, replay):
+for command in (check, explore, refine, symbolic, detect, conform, drive, audit, explain, replay, doctor):
     app.command()(command)
 app.add_typer(adapters, name="adapters")
 

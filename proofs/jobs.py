@@ -143,7 +143,7 @@ def _example(run: Run) -> Counterexample:
 def contracts(runs: int, calls: int) -> list[Obligation]:
     """The contracts of `impl` at their fullest, along runs of the machine; in a new process, since import decides."""
     started = perf_counter()
-    ran = _module("proofs.refine.contracted", str(runs), str(calls), BLOCKPOOL_CONTRACTS="full")
+    ran = run_module("proofs.refine.contracted", str(runs), str(calls), BLOCKPOOL_CONTRACTS="full")
     seconds = perf_counter() - started
     scope = f"{PoolMachine.most_blocks} blocks"
     if ran.returncode:
@@ -218,7 +218,7 @@ def needed(rule: str) -> list[Obligation]:
 
 def caught(name: str, timeout: float = 120.0) -> list[Obligation]:
     """Is the seeded defect of this name caught?"""
-    ran = _module("proofs.detect.trial", name, timeout=timeout)
+    ran = run_module("proofs.detect.trial", name, timeout=timeout)
     if ran.returncode:
         words = ran.stderr.strip().rpartition("\n")[2]
         return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.INCONCLUSIVE, {}, 0.0, words)]
@@ -238,7 +238,7 @@ def caught(name: str, timeout: float = 120.0) -> list[Obligation]:
 
 def silent() -> list[Obligation]:
     """Do the gates keep quiet about the source as it is?"""
-    ran = _module("proofs.detect.trial", timeout=600.0)
+    ran = run_module("proofs.detect.trial", timeout=600.0)
     if ran.returncode:
         return [Obligation(SILENT, "detect", "2 blocks", Verdict.INCONCLUSIVE, {}, 0.0, ran.stderr.strip()[-500:])]
     trial: dict[str, Any] = json.loads(ran.stdout)
@@ -254,7 +254,7 @@ def trials(names: Sequence[str]) -> list[Job]:
     return [partial(caught, name) for name in names]
 
 
-def _module(
+def run_module(
     module: str, *arguments: str, timeout: float | None = None, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run a module in a new interpreter that ignores the current folder: it may hold a folder `spec` of its own."""
