@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
+from proofs.ledger import tool_versions
 from proofs.verdicts import Obligation, Verdict, exit_code
 
 out = Console(soft_wrap=True, highlight=False)
@@ -59,10 +61,10 @@ def print_obligation(obligation: Obligation) -> None:
     line.append(f"{obligation.verdict:<13}", style=STYLES[obligation.verdict])
     line.append(f"{obligation.name:<52} ")
     figures = ", ".join(f"{name} {_figure(value)}" for name, value in obligation.figures.items())
-    line.append(f"{obligation.method:<8}{obligation.scope:<12} {figures}  {obligation.seconds:.1f} s", style="dim")
+    line.append(f"{obligation.method:<9}{obligation.scope:<12} {figures}  {obligation.seconds:.1f} s", style="dim")
     out.print(line)
     if obligation.words and obligation.counterexample is None:
-        out.print(Text(f"{'':13}{obligation.words}"))
+        out.print(Text(indent(obligation.words, " " * 13)))
     if obligation.counterexample is not None:
         out.print(Text("\n" + obligation.counterexample.story() + "\n"))
 
@@ -84,7 +86,7 @@ def print_summary(obligations: list[Obligation], seconds: float, note: str) -> N
 def versions() -> dict[str, str]:
     """What the run depended on."""
     found = {name: version(name) for name in ("blockpool", "hypothesis", "icontract")}
-    return {**found, "python": platform.python_version()}
+    return {**found, **tool_versions(), "python": platform.python_version()}
 
 
 def as_document(command: list[str], obligations: Iterable[Obligation], seconds: float) -> dict[str, Any]:
@@ -107,7 +109,8 @@ def save_counterexamples(obligations: Iterable[Obligation], folder: Path) -> lis
     for obligation in obligations:
         if obligation.counterexample is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"test_{obligation.counterexample.claim}_{obligation.method}.py"
+            claim = "".join(letter if letter.isalnum() else "_" for letter in obligation.counterexample.claim)
+            path = folder / f"test_{claim}_{obligation.method}.py"
             path.write_text(obligation.counterexample.pytest_source(), encoding="utf-8")
             written.append(path)
     return written
