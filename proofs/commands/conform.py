@@ -7,6 +7,7 @@ import typer
 from proofs.commands.conforming import Blocks, Calls, Misuse, ProfileName, Runs, check_profile, fail, judge, lasting
 from proofs.commands.session import Github, JsonFile, SarifFile, SaveFolder, Seed, Session, seeded
 from proofs.console import out
+from proofs.oracle.adapter import Subject
 from spec.profiles import PROFILES
 
 
@@ -32,19 +33,12 @@ def conform(
     with the fewest calls that break it. `blockpool adapters list` names the pools that can be checked by name; for your
     own, write an adapter (docs/adapters.md).
     """
-    from proofs.oracle.find import AdapterError, subject_of
-
+    check_profile(profile)
     if profiles:
-        for one in [PROFILES[profile]] if profile in PROFILES else PROFILES.values():
-            out.print("\n  ".join([f"{one.name}: {one.sentence}", *one.in_words()]), markup=False)
-        return
+        return _say(profile)
     if adapter is None:
         raise typer.BadParameter("which pool? `blockpool adapters list` names those that are here")
-    check_profile(profile)
-    try:
-        subject = subject_of(adapter)
-    except AdapterError as error:
-        fail(error)
+    subject = _subject(adapter)
     note = f"{subject.name}, {seeded(seed)}, {runs} runs of {calls} calls"
     judge(
         Session(note, json_file, save, sarif_file, github),
@@ -57,3 +51,18 @@ def conform(
         seed=seed,
         source=lasting(adapter),
     )
+
+
+def _subject(adapter: str) -> Subject:
+    from proofs.oracle.find import AdapterError, subject_of
+
+    try:
+        return subject_of(adapter)
+    except AdapterError as error:
+        fail(error)
+
+
+def _say(profile: str | None) -> None:
+    """What this profile promises, or all of them."""
+    for one in [PROFILES[profile]] if profile is not None else PROFILES.values():
+        out.print("\n  ".join([f"{one.name}: {one.sentence}", *one.in_words()]), markup=False)

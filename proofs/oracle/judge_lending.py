@@ -76,7 +76,7 @@ def free(books: Books, call: calls.Free, _: Any, reply: Ok) -> None:
     if not reserved.isdisjoint(blocks):
         blocks = tuple(block for block in blocks if block not in reserved)
     books.requeue(books.give_back(blocks))
-    _note_repeats(books, call)
+    _note_repeats(books, call, blocks)
     check_told(reply)
 
 
@@ -85,12 +85,12 @@ def unpin(books: Books, call: calls.Unpin, _: Any, reply: Ok) -> None:
     for block in call.blocks:
         books.watchers.setdefault(block, set()).add(call.watcher)
     books.requeue(freed, unpinned=True)
-    _note_repeats(books, call)
+    _note_repeats(books, call, call.blocks)
     check_told(reply)
 
 
-def _note_repeats(books: Books, call: calls.Free | calls.Unpin) -> None:
-    if len(set(call.blocks)) < len(call.blocks):
+def _note_repeats(books: Books, call: calls.Free | calls.Unpin, counted: tuple[BlockName, ...]) -> None:
+    if len(set(counted)) < len(counted):
         books.repeats = call
 
 

@@ -114,6 +114,10 @@ class PipeSubject:
         assert process.stdin is not None
         assert process.stdout is not None
         deadline = monotonic() + self.timeout
+        if self._received or select([process.stdout], [], [], 0)[0]:
+            raise SubjectFailedError(
+                self._ended() if process.poll() is not None else "it answers more than it is asked"
+            )
         self._send(process.stdin.fileno(), dump(document), deadline)
         return parse(self._line(process.stdout.fileno(), deadline))
 

@@ -15,6 +15,9 @@ from proofs.replay.memory import Memory
 from proofs.replay.report import Mismatch, ReplayReport
 from proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
 
+Around = Callable[[BlockPool], AbstractContextManager[object]]
+"""A context in which a pool serves: a recorder, or a monitor."""
+
 
 def replay(
     requests: Sequence[TraceRequest],
@@ -25,7 +28,7 @@ def replay(
     lockstep: bool = True,
     full_every: int = 2000,
     events: bool | None = None,
-    around: Callable[[BlockPool], AbstractContextManager[object]] = nullcontext,
+    around: Around = nullcontext,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayReport:
     """Serve all requests with managers over one pool, and judge every call of it by the spec unless `lockstep` is off.
@@ -33,18 +36,15 @@ def replay(
     `blocks` can be lent, the null block comes on top. `progress(done, total)` is called for each request done. A
     KeyboardInterrupt ends the replay early: the report then says `interrupted`. Raises ValueError for wrong arguments.
 
-    `events` are on with lockstep and off without, unless said otherwise. A pool that reports no events takes short
-    cuts, so lockstep with events=False is another test: of the code that is timed.
-
-    `around` is a context in which the pool serves: a recorder, or a monitor.
+    `events` are on with lockstep and off without, unless said otherwise: without them the pool takes short cuts, which
+    is another test.
     """
     _check(block_size, blocks=blocks, concurrency=concurrency, full_every=full_every)
     events = lockstep if events is None else events
     pool = LockstepPool(blocks, events, full_every) if lockstep else CountedPool(blocks, events)
     managed = Managed(pool, Memory() if lockstep else None)
     engine = Engine(managed, block_size, concurrency, _reporter(len(requests), progress))
-    with around(pool):
-        ending = _serve(engine, managed, requests)
+    ending = _serve(engine, managed, requests, around)
     return ReplayReport(
         blocks=blocks,
         block_size=block_size,
@@ -62,12 +62,13 @@ def replay(
     )
 
 
-def _serve(engine: Engine, managed: Managed, requests: Sequence[TraceRequest]) -> dict[str, Any]:
+def _serve(engine: Engine, managed: Managed, requests: Sequence[TraceRequest], around: Around) -> dict[str, Any]:
     """Serve to the end, or until something goes wrong: how it ended, as fields of the report."""
     ending: dict[str, Any] = {"mismatch": None, "leaked_blocks": None, "interrupted": False}
     try:
-        engine.serve(requests)
-        managed.conclude()
+        with around(managed.pool):
+            engine.serve(requests)
+            managed.conclude()
         ending["leaked_blocks"] = managed.pool.used
     except MismatchError as error:
         ending["mismatch"] = Mismatch(managed.pool.number, managed.pool.describe(), str(error))

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def test_what_does_not_greet_is_no_subject(command: list[str], complaint: str) -
         (("print('{', flush=True)",), "not JSON"),
         (("print('{\"ok\": 1}', flush=True)",), "field 'ok'"),
         (("print('x' * 70000, flush=True)",), "not JSON"),
-        (("print('{\"ok\": {\"capacity\": 3}}'); print('{}', flush=True)",), "more than one line"),
+        (('os.write(1, b\'{"ok": {"capacity": 3}}\\n{}\\n\')',), "more than one line"),
         (("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)",), "no answer within 1 s"),
     ],
 )
@@ -145,3 +146,13 @@ def test_its_twin_with_a_double_release_is_shrunk_to_four_calls(tmp_path: Path) 
     example = broken["a_repeated_release_counts_each_naming"]
     assert example is not None
     assert example.as_dict()["calls"] == ["alloc(1)", "share([1])", "free([1, 1])", "free_count()"]
+
+
+def test_a_line_that_nobody_asked_for_is_noticed_at_the_next_call() -> None:
+    subject = PipeSubject(
+        python('print(\'{"ok": {"capacity": 3}}\', flush=True)', "time.sleep(0.3)", "print('{}', flush=True)")
+    )
+    assert subject.ask(Start(3)) == Ok(Started(3))
+    time.sleep(1.0)
+    assert subject.ask(FreeCount()) == Fault("SubjectFailed", "it answers more than it is asked")
+    subject.close()
