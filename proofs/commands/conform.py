@@ -35,7 +35,8 @@ def conform(
     """
     check_profile(profile)
     if profiles:
-        return _say(profile)
+        _say(profile)
+        raise typer.Exit
     if adapter is None:
         raise typer.BadParameter("which pool? `blockpool adapters list` names those that are here")
     subject = _subject(adapter)

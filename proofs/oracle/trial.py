@@ -98,7 +98,7 @@ def again(trial: Trial, lines: Sequence[Line]) -> Breach | None:
     names: dict[BlockName, BlockName] = {block: block for block in (*trial.begun.reserved, *trial.foreign)}
     names.update((block, block) for block in trial.begun.order or ())
     for call, reply in lines:
-        renamed = _renamed(call, names)
+        renamed = renamed_call(call, names)
         if renamed is None:
             continue
         breach = trial.take(renamed)
@@ -113,7 +113,7 @@ def _lent(reply: Reply) -> tuple[BlockName, ...]:
     return reply.value if isinstance(reply, Ok) and isinstance(reply.value, tuple) else ()  # type: ignore[return-value]
 
 
-def _renamed(call: Call, names: dict[BlockName, BlockName]) -> Call | None:
+def renamed_call(call: Call, names: dict[BlockName, BlockName]) -> Call | None:
     """The call on the blocks of this trial; None if nothing of it is left."""
     match call:
         case calls.Publish():

@@ -31,11 +31,10 @@ def replay(
     around: Around = nullcontext,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayReport:
-    """Serve all requests with managers over one pool, and judge every call of it by the spec unless `lockstep` is off.
+    """Serve all requests with managers over one pool, and judge every call by the spec unless `lockstep` is off.
 
     `blocks` can be lent, the null block comes on top. `progress(done, total)` is called for each request done. A
     KeyboardInterrupt ends the replay early: the report then says `interrupted`. Raises ValueError for wrong arguments.
-
     `events` are on with lockstep and off without, unless said otherwise: without them the pool takes short cuts, which
     is another test.
     """
