@@ -15,6 +15,7 @@ from proofs.commands.doctor import doctor
 from proofs.commands.drive import drive
 from proofs.commands.explain import explain
 from proofs.commands.explore import explore
+from proofs.commands.prove import prove
 from proofs.commands.refine import refine
 from proofs.commands.replay import replay
 from proofs.commands.symbolic import symbolic
@@ -29,7 +30,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 all holds, 1 refuted, 2 wrong usage or input, 3 inconclusive, 4 vacuous, 130 interrupted.",
 )
 
-for command in (check, explore, refine, symbolic, detect, conform, drive, audit, explain, replay, doctor):
+for command in (check, explore, prove, refine, symbolic, detect, conform, drive, audit, explain, replay, doctor):
     app.command()(command)
 app.add_typer(adapters, name="adapters")
 

@@ -11,11 +11,14 @@ from time import perf_counter
 
 import z3
 
+from proofs.prove.grounding import world
 from proofs.verdicts import Verdict
 
 SEEDS = (0, 1, 2)
 BUDGET = 20_000_000
 """Resource units for one question; the dearest condition needs a small part of it."""
+GLANCE = 2_000_000
+"""What is spent before small models are tried; they are cheap, and a false condition may have no end."""
 WALL_MS = 120_000
 _TRACK = "assumed: "  # keeps the names of hypotheses apart from those of symbols
 SIZES = (1, 2, 3, 4)
@@ -51,8 +54,14 @@ def decide(condition: Condition, *, seeds: Sequence[int] = SEEDS, budget: int = 
     core: frozenset[str] = frozenset()
     most = 0
     for seed in seeds:
-        solver = _solver(condition.hypotheses, [negated], seed, budget)
+        solver = _solver(condition.hypotheses, [negated], seed, min(budget, GLANCE))
         result = solver.check()
+        most = max(most, _spent(solver))
+        if result == z3.unknown and (small := _smallest(condition, negated, budget)) is not None:
+            return Outcome(Verdict.REFUTED, frozenset(), most, perf_counter() - started, small)
+        if result == z3.unknown and budget > GLANCE:
+            solver = _solver(condition.hypotheses, [negated], seed, budget)
+            result = solver.check()
         most = max(most, _spent(solver))
         if result != z3.unsat:
             return _refutation(condition, negated, solver, result, most, budget, started)
@@ -93,13 +102,6 @@ def satisfiable(
     return Outcome(Verdict.INCONCLUSIVE, seconds=_since(started), words=f"Z3: {solver.reason_unknown()}")
 
 
-def at_most(sort: z3.SortRef, size: int) -> z3.BoolRef:
-    """The sort has at most `size` elements."""
-    names = [z3.Const(f"{sort.name()}!{number}", sort) for number in range(size)]
-    element = z3.Const(f"any!{sort.name()}", sort)
-    return z3.ForAll([element], z3.Or([element == name for name in names]))
-
-
 def _refutation(
     condition: Condition,
     negated: z3.BoolRef,
@@ -110,15 +112,21 @@ def _refutation(
     started: float,
 ) -> Outcome:
     """The smallest counterexample there is; if none was found at all, inconclusive."""
-    for small in _bounded(condition.hypotheses, [negated], condition.sorts, SIZES, budget):
-        if small.check() == z3.sat:
-            return Outcome(Verdict.REFUTED, frozenset(), spent, _since(started), small.model())
+    small = _smallest(condition, negated, budget)
+    if small is not None:
+        return Outcome(Verdict.REFUTED, frozenset(), spent, _since(started), small)
     if result == z3.sat:
         return Outcome(Verdict.REFUTED, frozenset(), spent, _since(started), solver.model())
     words = (
         f"Z3 answers unknown ({solver.reason_unknown()}) within {budget} resource units, and no small model is known"
     )
     return Outcome(Verdict.INCONCLUSIVE, frozenset(), spent, _since(started), None, words)
+
+
+def _smallest(condition: Condition, negated: z3.BoolRef, budget: int) -> z3.ModelRef | None:
+    """The smallest counterexample, if there is one of a size that is tried."""
+    solvers = _bounded(condition.hypotheses, [negated], condition.sorts, SIZES, budget)
+    return next((solver.model() for solver in solvers if solver.check() == z3.sat), None)
 
 
 def _bounded(
@@ -130,7 +138,7 @@ def _bounded(
 ) -> Iterator[z3.Solver]:
     """A solver for each size, smallest first."""
     for size in sizes if sorts else ():
-        yield _solver(named, [*others, *(at_most(sort, size) for sort in sorts)], 0, budget)
+        yield _solver({}, world(*((sort, size) for sort in sorts)).finite([*named.values(), *others]), 0, budget)
 
 
 def _solver(named: Mapping[str, z3.BoolRef], others: Sequence[z3.BoolRef], seed: int, budget: int) -> z3.Solver:

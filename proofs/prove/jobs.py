@@ -1,0 +1,51 @@
+"""The proofs as jobs, by name: for `blockpool prove`, and a quick choice for `blockpool check`."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from proofs.jobs import Job
+from proofs.prove.code.obligations import queue_obligations
+from proofs.prove.code.operations import OPERATIONS
+from proofs.prove.code.source import read_queue
+from proofs.prove.induction import PROVED, prove
+from proofs.prove.noticed import DEFECTIVE, NOTICED, check_defects
+from proofs.prove.solve import SEEDS
+from proofs.prove.twins import state_twins, step_twins
+from proofs.prove.vacuity import CHECKS, check_vacuity
+from proofs.verdicts import Obligation
+
+SHIPPED = "impl.free_queue:FreeKVCacheBlockQueue"
+"""The queue whose methods are proved, one job a method, if no other is named."""
+QUICK_DEFECTS = ("free_blocks", "move_block_hashes")
+
+
+def pool_jobs(seeds: Sequence[int] = SEEDS) -> dict[str, Job]:
+    """The pool machine: every claim, that the proofs are about something, and that they notice defects."""
+    return {
+        **{claim: partial(prove, claim, seeds) for claim in PROVED},
+        **{name: partial(check_vacuity, name) for name in CHECKS},
+        **{f"{NOTICED}: {action}": partial(check_defects, action) for action in DEFECTIVE},
+    }
+
+
+def queue_jobs(where: str = SHIPPED, seeds: Sequence[int] = SEEDS) -> dict[str, Job]:
+    """A queue class: each of its methods. Fails with BadSourceError if there is no such class."""
+    source = read_queue(where)
+    names = [operation.name for operation in OPERATIONS if operation.name in source.methods]
+    return {f"{source.name}.{name}": partial(queue_method, where, name, seeds) for name in names}
+
+
+def queue_method(where: str, method: str, seeds: Sequence[int]) -> list[Obligation]:
+    """Every promise of one method."""
+    return list(queue_obligations(read_queue(where), seeds=seeds, methods=[method]))
+
+
+def twin_jobs() -> dict[str, Job]:
+    """The formulas against the spec."""
+    return {"states": state_twins, "steps": step_twins}
+
+
+def quick_jobs() -> list[Job]:
+    """For the main job: every claim with one seed, that nothing is vacuous, and some of the defects."""
+    chosen = {name: job for name, job in pool_jobs(SEEDS[:1]).items() if not name.startswith(NOTICED)}
+    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS)]
