@@ -13,6 +13,13 @@ def every_block_is_free_or_held(pool: Pool) -> bool:
     return len(pool.queue) + sum(count != 0 for count in pool.refs.values()) == len(pool.lendable)
 
 
+def every_lendable_block_is_counted(pool: Pool) -> bool:
+    """Every lendable block has a count of references, and no other block has one.
+
+    A block without a count can be neither lent nor given back; a count without a block is a reference to nothing."""
+    return pool.refs.keys() == set(pool.lendable)
+
+
 def a_block_is_queued_at_most_once(pool: Pool) -> bool | None:
     """No block stands twice in the free queue.
 
@@ -145,6 +152,7 @@ def without_caching_nothing_is_findable(pool: Pool) -> bool | None:
 INVARIANTS = collect(
     Invariant,
     every_block_is_free_or_held,
+    every_lendable_block_is_counted,
     a_block_is_queued_at_most_once,
     queued_blocks_are_unheld,
     unheld_blocks_are_queued,

@@ -9,6 +9,7 @@ from proofs.prove.code.operations import OPERATIONS
 from proofs.prove.code.source import read_queue
 from proofs.prove.induction import PROVED, prove
 from proofs.prove.noticed import DEFECTIVE, NOTICED, check_defects
+from proofs.prove.samples import QUICK
 from proofs.prove.solve import SEEDS
 from proofs.prove.twins import state_twins, step_twins
 from proofs.prove.vacuity import CHECKS, check_vacuity
@@ -46,6 +47,7 @@ def twin_jobs() -> dict[str, Job]:
 
 
 def quick_jobs() -> list[Job]:
-    """For the main job: every claim with one seed, that nothing is vacuous, and some of the defects."""
+    """For the main job: every claim with one seed, that nothing is vacuous, some of the defects, and some of the twins."""
     chosen = {name: job for name, job in pool_jobs(SEEDS[:1]).items() if not name.startswith(NOTICED)}
-    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS)]
+    twins: list[Job] = [partial(state_twins, sampling=QUICK), partial(step_twins, sampling=QUICK)]
+    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS), *twins]

@@ -12,10 +12,12 @@ from proofs.verdicts import Verdict
 
 ONCE, UNHELD, QUEUED = "a_block_is_queued_at_most_once", "queued_blocks_are_unheld", "unheld_blocks_are_queued"
 COUNTS, COVERAGE = "counts_are_never_negative", "coverage_is_the_length_of_the_primary_key"
+COUNTED = "every_lendable_block_is_counted"
 PRIMARY, CARRIED = "aliases_need_a_primary", "the_index_answers_only_blocks_that_carry_the_key"
 
 RESTS_ON = dict.fromkeys(INVARIANTS, frozenset()) | {
-    "every_block_is_free_or_held": frozenset({ONCE, UNHELD, QUEUED, COUNTS}),
+    "every_block_is_free_or_held": frozenset({COUNTED, ONCE, UNHELD, QUEUED, COUNTS}),
+    COUNTED: frozenset({UNHELD}),
     ONCE: frozenset({UNHELD}),
     UNHELD: frozenset({ONCE}),
     QUEUED: frozenset({COUNTS}),
