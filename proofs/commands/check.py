@@ -1,8 +1,9 @@
 """`blockpool check`."""
 
-from functools import partial
+from typing import Annotated
 
-from proofs import jobs
+import typer
+
 from proofs.commands.searching import parts_of, run_search
 from proofs.commands.session import (
     CORES,
@@ -20,9 +21,7 @@ from proofs.commands.session import (
     seeded,
 )
 from proofs.console import Progress
-from proofs.detect.defects import CANARIES
 from proofs.explore.serving import SERVING_SCOPES
-from spec import RULES
 
 
 def check(
@@ -34,28 +33,23 @@ def check(
     sarif_file: SarifFile = None,
     github: Github = False,
     memory: Memory = 1.0,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="The nightly run, up to an hour: larger scopes, every proof, every defect.")
+    ] = False,
 ) -> None:
     """Run everything: the main job, for CI.
 
-    Searches every state and every call of the scope, in the spec and on `impl`; runs long random traces, a served
-    workload and the contracts; and shows that seeded defects are caught. One line for each obligation.
+    Searches every state and every call of the scope, in the spec and on `impl`; proves every claim at any size and the
+    free queue at any length; asks CrossHair; runs long random traces, a served workload and the contracts; and shows
+    that seeded defects are caught. One line for each obligation.
     """
-    parts = parts_of(scope)
+    from proofs import agenda
+
+    parts = parts_of("large" if deep else scope)
     session = Session(f"scope {scope}, {seeded(seed)}", json_file, save, sarif_file, github)
     with interruptible(session), Progress() as progress:
         run_search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
         serving = SERVING_SCOPES["small"]
         run_search(session, "requests", serving, with_impl=True, workers=workers, memory=memory, progress=progress)
-        work: list[jobs.Job] = [
-            jobs.new_pools,
-            partial(jobs.long_runs, 150, 60, seed),
-            partial(jobs.requests, 200, 40, seed),
-            partial(jobs.contracts, 60, 60),
-            partial(jobs.digests, 2000, seed),
-            partial(jobs.several_pools, 300, seed or 0),
-            partial(jobs.served, 400, 300, seed or 0),
-            *(partial(jobs.needed, rule) for rule in RULES),
-            *jobs.trials(CANARIES),
-        ]
-        run_jobs(session, work, workers, progress)
+        run_jobs(session, agenda.nightly(seed) if deep else agenda.gate(seed), workers, progress)
     session.end()

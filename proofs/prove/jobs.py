@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from proofs.jobs import Job
-from proofs.prove.code.obligations import queue_obligations
+from proofs.prove.code.obligations import queue_obligations, unstated
 from proofs.prove.code.operations import OPERATIONS
 from proofs.prove.code.source import read_queue
 from proofs.prove.induction import PROVED, prove
@@ -33,7 +33,13 @@ def queue_jobs(where: str = SHIPPED, seeds: Sequence[int] = SEEDS) -> dict[str, 
     """A queue class: each of its methods. Fails with BadSourceError if there is no such class."""
     source = read_queue(where)
     names = [operation.name for operation in OPERATIONS if operation.name in source.methods]
-    return {f"{source.name}.{name}": partial(queue_method, where, name, seeds) for name in names}
+    methods: dict[str, Job] = {f"{source.name}.{name}": partial(queue_method, where, name, seeds) for name in names}
+    return methods | {f"{source.name}: other methods": partial(other_methods, where)}
+
+
+def other_methods(where: str) -> list[Obligation]:
+    """Public methods of a queue class about which nothing is promised, and so nothing proved."""
+    return list(unstated(read_queue(where)))
 
 
 def queue_method(where: str, method: str, seeds: Sequence[int]) -> list[Obligation]:
@@ -47,7 +53,7 @@ def twin_jobs() -> dict[str, Job]:
 
 
 def quick_jobs() -> list[Job]:
-    """For the main job: every claim with one seed, that nothing is vacuous, some of the defects, and some of the twins."""
+    """For the main job: every claim with one seed, that nothing is vacuous, some of the defects and of the twins."""
     chosen = {name: job for name, job in pool_jobs(SEEDS[:1]).items() if not name.startswith(NOTICED)}
     twins: list[Job] = [partial(state_twins, sampling=QUICK), partial(step_twins, sampling=QUICK)]
     return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS), *twins]
