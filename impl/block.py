@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .hash_index import NO_GROUP, Group
 
 if TYPE_CHECKING:
     from .pool import BlockPool
@@ -34,12 +36,15 @@ class KVCacheBlock:
 
     block_id: int
     ref_cnt: int
+    # A second name of that slot, for the hot loops. An object that only looks like a block does not have it, which
+    # saves them the test of what was named.
+    _refs: Any
     pool: BlockPool | None
     prev_free_block: KVCacheBlock | None
     next_free_block: KVCacheBlock | None
     # The primary key. Without a digest the other two are stale and mean nothing: it saves two writes an eviction.
     _digest: bytes | None
-    _group: int
+    _group: Group
     _num_tokens: int
 
     def __init__(self, block_id: int, pool: BlockPool | None = None) -> None:
@@ -49,14 +54,14 @@ class KVCacheBlock:
         self.prev_free_block = None
         self.next_free_block = None
         self._digest = None
-        self._group = 0
+        self._group = NO_GROUP
         self._num_tokens = 0
 
     @property
     def block_hash(self) -> bytes | None:
         """The primary key, prefix digest and four-byte group id in one, or None when the block is not cached."""
         digest = self._digest
-        return None if digest is None else digest + self._group.to_bytes(4, "big")
+        return None if digest is None else digest + self._group.group_id.to_bytes(4, "big")
 
     @property
     def block_hash_num_tokens(self) -> int | None:
@@ -72,9 +77,12 @@ class KVCacheBlock:
     def __repr__(self) -> str:
         # Links are shown as a flag: following them would recurse through the whole queue.
         digest = self._digest
-        key = "None" if digest is None else f"{digest.hex()[:8]}/group {self._group}/{self._num_tokens} tokens"
+        key = "None" if digest is None else f"{digest.hex()[:8]}/group {self._group.group_id}/{self._num_tokens} tokens"
         queued = self.next_free_block is not None
         return f"{type(self).__name__}(block_id={self.block_id}, ref_cnt={self.ref_cnt}, key={key}, queued={queued})"
+
+
+KVCacheBlock._refs = KVCacheBlock.__dict__["ref_cnt"]
 
 
 class NullKVCacheBlock(KVCacheBlock):

@@ -1,7 +1,8 @@
-"""Checks that several calls share. Each raises a refusal; none changes anything."""
+"""Checks that several calls share. None changes anything."""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,37 @@ from .errors import BadRange, CachingDisabled, ReEntrant, UnknownBlock
 
 if TYPE_CHECKING:
     from .pool import BlockPool
+
+
+class Irregular(Exception):  # noqa: N818  (not an error)
+    """A hot loop met something that the careful way has to judge. Never leaves the package."""
+
+
+num_pools = 0
+"""How many pools exist. While there is one, a block with references is its own: saves the hot loops that test."""
+
+
+def count_in(pool: BlockPool) -> None:
+    """Count `pool` for as long as it exists, which is as long as one of its blocks does."""
+    global num_pools
+    num_pools += 1
+    weakref.finalize(pool, _count_out).atexit = False
+
+
+def _count_out() -> None:
+    global num_pools
+    num_pools -= 1
+
+
+def any_foreign(pool: BlockPool, blocks: Iterable[Any]) -> bool:
+    """Whether `blocks` names anything that is not of `pool`."""
+    try:
+        for block in blocks:
+            if block.pool is not pool:
+                return True
+    except AttributeError:  # not a block
+        return True
+    return False
 
 
 def not_while_telling(pool: BlockPool, call: str) -> None:

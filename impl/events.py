@@ -74,46 +74,51 @@ def stored_events(
         return events
     start = 0
     for i, j in enumerate(positions):
-        if i + 1 < len(positions) and positions[i + 1] == j + 1:
-            continue
-        event = stored_event(pool, request, positions[start], j + 1, block_size, group_id)
-        if len(event.token_ids) != (j + 1 - positions[start]) * block_size:
-            raise BadRange(call, f"the request has hashes, but no tokens, behind token {len(request.all_token_ids)}")
-        events.append(event)
-        start = i + 1
+        if i + 1 == len(positions) or positions[i + 1] != j + 1:
+            events.append(stored_event(pool, call, request, positions[start], j + 1, block_size, group_id))
+            start = i + 1
     return events
 
 
-def stored_event(pool: BlockPool, request: Any, first: int, end: int, block_size: int, group_id: int) -> BlockStored:
+def stored_event(
+    pool: BlockPool, call: str, request: Any, first: int, end: int, block_size: int, group_id: int
+) -> BlockStored:
     """The event for blocks `first` to `end` of a request. Its parent is the prefix before them, findable or not.
 
     Adapter, session and extra keys are read if the request has them, under our names or vLLM's (`lora_request`).
     """
     units = block_size // pool.hash_block_size
-    hashes, tokens, ahead = request.block_hashes, request.all_token_ids, pool.num_hash_lookahead_tokens
-    ends = range((first + 1) * block_size, (end + 1) * block_size, block_size)
+    hashes, tokens = request.block_hashes, request.all_token_ids
+    token_ids = copied(tokens[first * block_size : end * block_size])
+    if len(token_ids) != (end - first) * block_size:
+        raise BadRange(call, f"the request has hashes, but no tokens, behind token {len(tokens)}")
+    digests = copied(hashes[(first + 1) * units - 1 : end * units : units])
+    parent = hashes[first * units - 1] if first else None
+    # Fields by position, and the rare ones later: fifteen by keyword take as long as publishing five blocks.
+    event = BlockStored(digests, parent, token_ids, block_size, None, pool.medium, None, None, group_id)
+    event.session_id = getattr(request, "session_id", None)
     adapter = getattr(request, "adapter", None) or getattr(request, "lora_request", None)
-    extra_keys_for = getattr(request, "extra_keys_for", None)
-    return BlockStored(
-        block_hashes=list(hashes[(first + 1) * units - 1 : end * units : units]),
-        parent_block_hash=hashes[first * units - 1] if first else None,
-        token_ids=list(tokens[first * block_size : end * block_size]),
-        block_size=block_size,
-        lora_id=getattr(adapter, "adapter_id", None),
-        medium=pool.medium,
-        lora_name=getattr(adapter, "name", None),
-        extra_keys=[extra_keys_for(i - block_size, i) for i in ends] if extra_keys_for else None,
-        group_idx=group_id,
-        session_id=getattr(request, "session_id", None),
-        lookahead_token_ids=[list(tokens[i : i + ahead]) for i in ends] if ahead else None,
-    )
+    if adapter is not None:
+        event.lora_id, event.lora_name = getattr(adapter, "adapter_id", None), getattr(adapter, "name", None)
+    extra_keys_for, ahead = getattr(request, "extra_keys_for", None), pool.num_hash_lookahead_tokens
+    if extra_keys_for or ahead:
+        ends = range((first + 1) * block_size, (end + 1) * block_size, block_size)
+        event.extra_keys = [extra_keys_for(i - block_size, i) for i in ends] if extra_keys_for else None
+        event.lookahead_token_ids = [list(tokens[i : i + ahead]) for i in ends] if ahead else None
+    return event
+
+
+def copied(part: Sequence[Any]) -> list[Any]:
+    """A slice as a list of its own. That of a list is one already: saves a copy of every token."""
+    return part if type(part) is list else list(part)
 
 
 def send(pool: BlockPool, events: Sequence[BlockStored]) -> None:
     """Put `events` into the outbox. A parent that nobody can find is not named: it would dangle at the consumer."""
+    index = pool.cached_block_hash_to_block
     for event in events:
-        parent, group_id = event.parent_block_hash, event.group_idx or 0
-        if parent is not None and (parent, group_id) not in pool.cached_block_hash_to_block:
+        parent = event.parent_block_hash
+        if parent is not None and index.get(parent, event.group_idx or 0) is None:
             event.parent_block_hash = None
         pool.kv_event_queue.append(event)
 

@@ -9,9 +9,30 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from .block import KVCacheBlock
 from .errors import RepeatedBlock, UnknownBlock
+
+if TYPE_CHECKING:
+    from .block import KVCacheBlock
+
+
+class Group(dict[bytes, "KVCacheBlock"]):
+    """The first block of each digest of one group. A block refers to it: saves an eviction the search for it.
+
+    `claim` and `find` are setdefault and get, bound once: CPython looks up methods of a dict's subclass slowly.
+    """
+
+    __slots__ = ("claim", "find", "group_id")
+
+    def __init__(self, group_id: int) -> None:
+        self.group_id = group_id
+        self.claim = self.setdefault
+        self.find = self.get
+
+
+NO_GROUP = Group(0)
+"""That of blocks without a key."""
 
 
 class HashIndex:
@@ -20,13 +41,16 @@ class HashIndex:
     __slots__ = ("_groups", "_later")
 
     def __init__(self) -> None:
-        self._groups: dict[int, dict[bytes, KVCacheBlock]] = {}
+        self._groups: dict[int, Group] = {}
         # An OrderedDict stays O(1) when copies leave in the order they came; a list or dict would rescan its front.
         self._later: dict[tuple[bytes, int], OrderedDict[KVCacheBlock, None]] = {}
 
-    def group(self, group_id: int) -> dict[bytes, KVCacheBlock]:
+    def group(self, group_id: int) -> Group:
         """The live dict of one group, made on first use."""
-        return self._groups.setdefault(group_id, {})
+        group = self._groups.get(group_id)
+        if group is None:
+            group = self._groups[group_id] = Group(group_id)
+        return group
 
     def get(self, digest: bytes, group_id: int) -> KVCacheBlock | None:
         """The block a lookup serves, the first inserted that still carries the key; None if there is none."""
@@ -55,7 +79,7 @@ class HashIndex:
 
     def remove(self, digest: bytes, group_id: int, block: KVCacheBlock) -> None:
         """Take `block` from the key; the next inserted becomes the first. O(1)."""
-        group = self._groups.get(group_id, {})
+        group = self.group(group_id)
         copies = self._later.get((digest, group_id)) if self._later else None
         if group.get(digest) is block:
             if copies is None:

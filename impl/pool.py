@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 from . import contracts, events, publish, references
 from .block import KVCacheBlock, NullKVCacheBlock
-from .checks import is_count, listed, not_while_telling, own_block
+from .checks import count_in, is_count, listed, not_while_telling, own_block
 from .contracts import changes_pool, promises, remembers
 from .errors import BadCount, BadRange
-from .events import AllBlocksCleared, KVCacheEvent
+from .events import AllBlocksCleared, BlockRemoved, KVCacheEvent
 from .free_queue import FreeKVCacheBlockQueue
 from .hash_index import HashIndex
 from .request import CacheRequest
@@ -55,6 +56,7 @@ class BlockPool:
             raise BadRange("BlockPool", f"hash_block_size is {hash_block_size!r}, not a positive number of tokens")
         if not is_count(num_hash_lookahead_tokens):
             raise BadRange("BlockPool", f"num_hash_lookahead_tokens is {num_hash_lookahead_tokens!r}")
+        count_in(self)
         self.num_gpu_blocks = num_gpu_blocks
         self.enable_caching = enable_caching
         self.hash_block_size = hash_block_size
@@ -98,29 +100,41 @@ class BlockPool:
         """Lend the first `num_blocks` blocks of the free queue, with one reference each and without keys. O(n).
 
         Watchers of these blocks are told first, while the pool still is as before the call.
-
         Raises: BadCount, NotEnoughFreeBlocks, ReEntrant; WatcherErrors after the call has finished.
         """
         queue = self.free_block_queue
-        index = self.cached_block_hash_to_block
         if (
-            num_blocks.__class__ is not int
+            type(num_blocks) is not int
             or not 0 <= num_blocks <= queue.num_free_blocks
             or self._watchers  # also true while telling
-            or self._aliases
-            or index._later
-            or self.enable_kv_cache_events
             or self.metrics_collector is not None
         ):
             return references.lend(self, num_blocks)
-        blocks = [queue.popleft()] if num_blocks == 1 else queue.popleft_n(num_blocks)
-        groups = index._groups
-        for block in blocks:
+        blocks: list[KVCacheBlock] = []
+        # No block has several keys, no key several blocks? Asked once, for the tables may empty on the way.
+        simple = not self._aliases and not self.cached_block_hash_to_block._later
+        head = queue.fake_free_list_head
+        block: Any = head.next_free_block
+        # `popleft_n` and `drop_keys` in one: saves a second pass and a call a block. A range would make integers.
+        for _ in (None,) if num_blocks == 1 else repeat(None, num_blocks):
+            blocks.append(block)
             digest = block._digest
             if digest is not None:
-                del groups[block._group][digest]
-                block._digest = None
-            block.ref_cnt = 1
+                if simple:
+                    del block._group[digest]
+                    block._digest = None
+                    if self.enable_kv_cache_events:
+                        self.kv_event_queue.append(BlockRemoved([digest], self.medium, block._group.group_id))
+                else:
+                    publish.drop_keys(self, block)
+            block._refs = 1
+            after = block.next_free_block
+            block.prev_free_block = None
+            block.next_free_block = None
+            block = after
+        head.next_free_block = block
+        block.prev_free_block = head
+        queue.num_free_blocks -= num_blocks
         return blocks
 
     @remembers(contracts.free_count, "free")
@@ -134,7 +148,7 @@ class BlockPool:
 
         Raises: UnknownBlock, ReEntrant.
         """
-        if blocks.__class__ is not list:
+        if type(blocks) is not list:
             blocks = listed("touch", blocks)
         if self._telling or not references.take(self, blocks):
             references.refuse_to_take(self, blocks)
@@ -156,7 +170,7 @@ class BlockPool:
         Raises: NotHeld, UnknownBlock, ReEntrant.
         """
         try:
-            blocks = list(ordered_blocks)
+            blocks = [*ordered_blocks]
         except TypeError:
             listed("free_blocks", ordered_blocks)
             raise
@@ -219,25 +233,18 @@ class BlockPool:
 
         Raises: CachingDisabled, BadRange, UnknownBlock, RepeatedBlock, NotHeld, AlreadyCached, ReEntrant.
         """
-        regular = False
+        first, end, size, group_id = num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id
         try:
-            if (
-                self.enable_caching
+            regular = (
+                block_mask is None
+                and self.enable_caching
                 and not self._telling
-                and kv_cache_group_id.__class__ is int
-                and block_mask is None
-                and 0 <= num_cached_blocks < num_full_blocks <= len(blocks)
-                and block_size % self.hash_block_size == 0 < block_size
-                and num_full_blocks * block_size <= self.hash_block_size * len(request.block_hashes)
-            ):
-                regular = publish.cache_unkeyed(
-                    self, request, blocks, num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id
-                )
-        except (AttributeError, TypeError):
-            regular = False  # something was not of the declared type: the careful way says what
+                and publish.cache_unkeyed(self, request, blocks, first, end, size, group_id)
+            )
+        except (AttributeError, IndexError, KeyError, TypeError):
+            regular = False  # something was not of the declared type or range: the careful way says what
         if not regular:
-            first, end = num_cached_blocks, num_full_blocks
-            publish.cache_full(self, request, blocks, first, end, block_size, kv_cache_group_id, block_mask)
+            publish.cache_full(self, request, blocks, first, end, size, group_id, block_mask)
 
     @remembers(contracts.free_count, "free")
     @promises(contracts.is_key_of_block, "the block carries the key that is returned")
@@ -319,21 +326,24 @@ class BlockPool:
         No reference is taken: touch the blocks before anything else is allocated.
         """
         groups = self.cached_block_hash_to_block._groups
-        found = []
-        for group_id in kv_cache_group_ids:
-            group = groups.get(group_id)
-            if group is None:
-                return None
-            block = group.get(block_hash)
-            if block is None:
-                return None
-            found.append(block)
+        try:
+            if len(kv_cache_group_ids) == 1:  # nearly always: saves the loop
+                first = groups[kv_cache_group_ids[0]].find(block_hash)
+                return None if first is None else [first]
+            found = []
+            for group_id in kv_cache_group_ids:
+                block = groups[group_id].find(block_hash)
+                if block is None:
+                    return None
+                found.append(block)
+        except KeyError:  # nothing was ever published in that group
+            return None
         return found
 
     def keys_of(self, block: KVCacheBlock) -> tuple[tuple[bytes, int], ...]:
         """The keys of a block as (digest, group id): the primary first, then the aliases in order of publication."""
         digest = block._digest
-        return () if digest is None else ((digest, block._group), *self._aliases.get(block, ()))
+        return () if digest is None else ((digest, block._group.group_id), *self._aliases.get(block, ()))
 
     def is_block_writable(self, block: KVCacheBlock) -> bool:
         """Whether nobody but the one holder can see the content: one reference, no key, no watcher."""

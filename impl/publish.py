@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import checks
 from .block import KVCacheBlock
 from .checks import (
+    Irregular,
+    any_foreign,
     caching_is_on,
     digests_are_hashable,
     group_id_is_valid,
@@ -21,7 +24,7 @@ from .checks import (
     unit_size,
 )
 from .errors import AlreadyCached, BadRange, DifferentContent, NotHeld, NullBlock, RepeatedBlock, UnknownBlock
-from .events import BlockRemoved, send, stored_events
+from .events import BlockRemoved, send, stored_event, stored_events
 from .hashing import make_block_hash_with_group_id
 from .request import CacheRequest
 
@@ -37,7 +40,7 @@ def drop_keys(pool: BlockPool, block: KVCacheBlock) -> bool:
     digest = block._digest
     if digest is None:
         return False
-    drop_entry(pool, block, digest, block._group)
+    drop_entry(pool, block, digest, block._group.group_id)
     block._digest = None
     if pool._aliases:
         for alias, group_id in pool._aliases.pop(block, ()):
@@ -53,62 +56,50 @@ def drop_entry(pool: BlockPool, block: KVCacheBlock, digest: bytes, group_id: in
 
 def set_primary(pool: BlockPool, block: KVCacheBlock, digest: bytes, group_id: int, num_tokens: int) -> None:
     """Give an unkeyed block its primary key."""
-    pool.cached_block_hash_to_block.insert(digest, group_id, block)
+    index = pool.cached_block_hash_to_block
+    index.insert(digest, group_id, block)
     block._digest = digest
-    block._group = group_id
+    block._group = index.group(group_id)
     block._num_tokens = num_tokens
 
 
 def cache_unkeyed(
-    pool: BlockPool,
-    request: CacheRequest,
-    blocks: Sequence[KVCacheBlock],
-    first: int,
-    end: int,
-    size: int,
-    group_id: int,
+    pool: BlockPool, request: CacheRequest, blocks: Sequence[KVCacheBlock], first: int, end: int, size: int, gid: int
 ) -> bool:
-    """Publish blocks[first:end], if each is held and unkeyed, or null. Else answer False, with nothing changed."""
+    """Publish blocks[first:end], each held and unkeyed, or null. Else answer False or raise, with nothing changed."""
     index = pool.cached_block_hash_to_block
-    group, coverages = index._groups.get(group_id), pool._coverages.get(size, ())
-    if group is None or len(coverages) < end:
-        return False  # the careful way makes these tables on first use
-    events = (
-        stored_events(pool, FULL, request, range(first, end), size, group_id) if pool.enable_kv_cache_events else []
-    )
-    units = size // pool.hash_block_size
-    rows = rows_of(blocks, request.block_hashes, coverages, first, end, units)
-    regular = False
+    group, coverages = index._groups[gid], pool._coverages[size]  # the careful way makes these tables on first use
+    hashes, units = request.block_hashes, size // pool.hash_block_size
+    if first < 0 or type(gid) is not int or end > len(coverages):
+        return False
+    rows: Iterator[tuple[KVCacheBlock, bytes, int]]
+    if end - first == 1:  # a decode step: saves three slices
+        rows = iter(((blocks[first], hashes[end * units - 1], coverages[first]),))
+    elif first < end <= len(blocks) and end * units <= len(hashes):
+        digests = hashes[(first + 1) * units - 1 : end * units : units]
+        rows = zip(blocks[first:end], digests, coverages[first:end])  # noqa: B905  (a keyword costs more than a block)
+    else:
+        return False
+    if checks.num_pools > 1 and any_foreign(pool, blocks[first:end]):
+        return False
+    event = stored_event(pool, FULL, request, first, end, size, gid) if pool.enable_kv_cache_events else None
+    claim = group.claim
     try:
         for block, digest, num_tokens in rows:
-            if block.ref_cnt == 0 or block._digest is not None or block.pool is not pool:
-                if block is pool.null_block and not events:
-                    continue
-                break
-            if group.setdefault(digest, block) is not block:
-                index.insert_copy(digest, group_id, block)
-            block._digest = digest
-            block._group = group_id
-            block._num_tokens = num_tokens
-        else:
-            regular = True
-    except (AttributeError, TypeError):
-        regular = False  # not a block, or not a digest
-    if regular:
-        send(pool, events)
-    else:
-        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, group_id)
-    return regular
-
-
-def rows_of(
-    blocks: Sequence[KVCacheBlock], hashes: Sequence[bytes], coverages: Sequence[int], first: int, end: int, units: int
-) -> Iterator[tuple[KVCacheBlock, bytes, int]]:
-    """Each block of the range with its digest and how many tokens that covers."""
-    if end - first == 1:  # a decode step: without slices
-        return iter(((blocks[first], hashes[end * units - 1], coverages[first]),))
-    digests = hashes[(first + 1) * units - 1 : end * units : units]
-    return zip(blocks[first:end], digests, coverages[first:end])  # noqa: B905  (a keyword costs more than a block)
+            if block._refs and block._digest is None:
+                if claim(digest, block) is not block:
+                    index.insert_copy(digest, gid, block)
+                block._digest = digest
+                block._group = group
+                block._num_tokens = num_tokens
+            elif block is not pool.null_block or event is not None:
+                raise Irregular
+    except (AttributeError, TypeError, Irregular):  # the first two: not a block, or not a digest
+        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, gid)
+        return False
+    if event is not None:
+        send(pool, [event])
+    return True
 
 
 def withdraw(

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import checks
 from .block import KVCacheBlock
-from .checks import is_count, listed, not_while_telling, own_block
+from .checks import Irregular, any_foreign, is_count, listed, not_while_telling, own_block
 from .errors import BadCount, BadWatcher, NotEnoughFreeBlocks, NotHeld, NullBlock, QueueError, UnknownBlock
 from .publish import drop_keys
 from .watchers import OnReuse, raise_watcher_errors, tell
@@ -44,38 +45,31 @@ def lend(pool: BlockPool, num_blocks: int) -> list[KVCacheBlock]:
 
 def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
     """Take a reference for each block named. False, with nothing changed, if one is not a block of `pool`."""
+    if checks.num_pools > 1 and any_foreign(pool, blocks):
+        return False
     null_block = pool.null_block
     idle = []
     remaining = iter(blocks)
-    regular = False
     try:
         for block in remaining:
-            if block.pool is not pool:
-                break
-            ref_cnt = block.ref_cnt
-            if ref_cnt:
-                block.ref_cnt = ref_cnt + 1
+            refs = block._refs
+            if refs:
+                block._refs = refs + 1
             elif block is not null_block:
-                block.ref_cnt = 1
+                block._refs = 1
                 idle.append(block)
-        else:
-            regular = True
-    except AttributeError:
-        regular = False  # not a block
-    if regular:
-        if idle:
-            try:
-                pool.free_block_queue.remove_n(idle)
-            except QueueError as error:  # a copy of a block, or a block whose links somebody changed
-                for block in blocks:
-                    block.ref_cnt -= not block.is_null
-                raise UnknownBlock(
-                    "touch", "a block with no reference is not in the free queue", idle[0].block_id
-                ) from error
-    else:
+    except (AttributeError, TypeError):  # not a block
         for block in passed(blocks, remaining):
-            block.ref_cnt -= 1
-    return regular
+            block._refs -= 1
+        return False
+    if idle:
+        try:
+            pool.free_block_queue.remove_n(idle)
+        except QueueError:  # somebody made the block, or changed its links
+            for block in blocks:
+                block._refs -= not block.is_null
+            return False
+    return True
 
 
 def refuse_to_take(pool: BlockPool, blocks: list[KVCacheBlock]) -> NoReturn:
@@ -83,43 +77,49 @@ def refuse_to_take(pool: BlockPool, blocks: list[KVCacheBlock]) -> NoReturn:
     not_while_telling(pool, "touch")
     for block in blocks:
         own_block(pool, "touch", block)
-    raise UnknownBlock("touch", "something that is not a block was named")
+    raise UnknownBlock("touch", "a block with no reference is not in the free queue")
 
 
 def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
-    """Give back a reference for each block named. False, with nothing changed, if one is not held or not of `pool`."""
-    front = []
-    back = []
-    remaining = iter(blocks)
-    regular = False
+    """Give back a reference for each block named. False, with nothing changed, if one is not held or not of `pool`.
+
+    Also if the queue is empty: links at both ends while it counts (saves two lists and a pass), so they must be apart.
+    """
+    queue = pool.free_block_queue
+    head, tail = queue.fake_free_list_head, queue.fake_free_list_tail
+    first: Any = head.next_free_block
+    last: Any = tail.prev_free_block
+    if first is tail or (checks.num_pools > 1 and any_foreign(pool, blocks)):
+        return False
+    front, back, queued, remaining = head, last, 0, iter(blocks)
     try:
         for block in remaining:
-            if block.pool is not pool:
-                break
-            ref_cnt = block.ref_cnt
-            if ref_cnt > 1:
-                block.ref_cnt = ref_cnt - 1
-            elif ref_cnt:
-                block.ref_cnt = 0
+            refs = block._refs
+            if refs > 1:
+                block._refs = refs - 1
+            elif refs:
+                block._refs = 0
+                queued += 1
                 if block._digest is None:
-                    front.append(block)
+                    block.prev_free_block = front
+                    front.next_free_block = block
+                    front = block
                 else:
-                    back.append(block)
+                    block.prev_free_block = back
+                    back.next_free_block = block
+                    back = block
             elif not block.is_null:
-                break
-        else:
-            regular = True
-    except AttributeError:
-        regular = False  # not a block
-    if regular:
-        if front:
-            pool.free_block_queue.prepend_n(front)
-        if back:
-            pool.free_block_queue.append_n(back)
-    else:
+                raise Irregular
+    except (AttributeError, TypeError, Irregular):  # the first two: not a block
+        queue._unlink_chain(front, head, first)
+        queue._unlink_chain(back, last, tail)
         for block in passed(blocks, remaining):
-            block.ref_cnt += 1
-    return regular
+            block._refs += 1
+        return False
+    front.next_free_block, first.prev_free_block = first, front
+    back.next_free_block, tail.prev_free_block = tail, back
+    queue.num_free_blocks += queued
+    return True
 
 
 def passed(blocks: list[KVCacheBlock], remaining: Iterable[KVCacheBlock]) -> list[KVCacheBlock]:

@@ -30,8 +30,8 @@ def conform(
     """Check any block pool: does it keep the promises of its profile?
 
     Every right call in every state of small pools, then long random runs, then wrong calls; a verdict for each law,
-    with the fewest calls that break it. `blockpool adapters list` names the pools that can be checked by name; for your
-    own, write an adapter (docs/adapters.md).
+    with the fewest calls that break it. `blockpool adapters list` names the pools that are here; docs/adapters.md says
+    how to write one for your own.
     """
     check_profile(profile)
     if profiles:
@@ -40,9 +40,8 @@ def conform(
     if adapter is None:
         raise typer.BadParameter("which pool? `blockpool adapters list` names those that are here")
     subject = _subject(adapter)
-    note = f"{subject.name}, {seeded(seed)}, {runs} runs of {calls} calls"
     judge(
-        Session(note, json_file, save, sarif_file, github),
+        Session(f"{subject.name}, {seeded(seed)}, {runs} runs of {calls} calls", json_file, save, sarif_file, github),
         subject,
         profile=profile,
         runs=runs,

@@ -71,7 +71,7 @@ def queued_blocks(pool: BlockPool) -> tuple[BlockId, ...]:
 
 def _primary(pool: BlockPool, names: Names) -> Mapping[BlockId, Primary]:
     return {
-        BlockId(block.block_id): Primary(names.key(block._digest, block._group), block._num_tokens)
+        BlockId(block.block_id): Primary(names.key(block._digest, block._group.group_id), block._num_tokens)
         for block in pool.blocks
         if block._digest is not None
     }

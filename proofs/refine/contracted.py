@@ -12,8 +12,7 @@ from unittest.mock import patch
 
 import icontract
 
-from impl import BlockPool, Request, contracts
-from impl.free_queue import FreeKVCacheBlockQueue
+from impl import BlockPool, Request, contracts, references
 from proofs.refine.machine import sample
 
 
@@ -49,8 +48,8 @@ def unnoticed() -> list[str]:
             missed.append(name)
         except icontract.ViolationError:
             continue
-    with patch.object(FreeKVCacheBlockQueue, "popleft_n", lambda queue, n: []), suppress(icontract.ViolationError):
-        BlockPool(4, True, 1).get_new_blocks(2)
+    with patch.object(references, "lend", lambda pool, n: []), suppress(icontract.ViolationError):
+        BlockPool(4, True, 1, metrics_collector=object()).get_new_blocks(2)
         missed.append("an allocation of nothing")
     return missed
 

@@ -30,7 +30,8 @@ def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell], pool: Block
         pool.blocks[block].ref_cnt = count
     for block, (key, tokens) in state.primary.items():
         keyed = pool.blocks[block]
-        keyed._digest, keyed._group, keyed._num_tokens = names.digest(key.prefix), key.group, tokens
+        keyed._digest, keyed._num_tokens = names.digest(key.prefix), tokens
+        keyed._group = pool.cached_block_hash_to_block.group(key.group)
     pool._aliases.update(
         (pool.blocks[block], [_raw(key, names) for key in sorted(keys)]) for block, keys in state.aliases.items()
     )

@@ -171,7 +171,7 @@ class ServingMachine(RuleBasedStateMachine):
         raise BrokenClaimError(f"{claim}: {words}")
 
 
-def sample_serving(runs: int, moves: int, chosen_seed: int | None = None) -> ServingRun:
+def sample_serving(runs: int, moves: int, chosen_seed: int | None = None, *, shrink: bool = True) -> ServingRun:
     """Run the machine; as `sample` for the pool alone."""
     ServingMachine.run = ServingRun()
     chosen = settings(
@@ -182,7 +182,7 @@ def sample_serving(runs: int, moves: int, chosen_seed: int | None = None) -> Ser
         database=None,
         print_blob=False,
         verbosity=Verbosity.quiet,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
     machine: Any = ServingMachine if chosen_seed is None else seed(chosen_seed)(ServingMachine)

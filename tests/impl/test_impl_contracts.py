@@ -71,8 +71,9 @@ def planted(defect: str, level: str) -> str:
 @pytest.mark.parametrize(
     ("defect", "outcomes"),
     [
-        (  # the queue hands out a block twice: seen in the answer
-            "type(pool.free_block_queue).popleft = lambda self: blocks[0]\ncall = lambda: pool.get_new_blocks(1)",
+        (  # a block is handed out twice: seen in the answer
+            "from impl import references\nreferences.lend = lambda pool, n: [blocks[0]]\n"
+            "pool.metrics_collector = object()\ncall = lambda: pool.get_new_blocks(1)",
             ["passed", "caught", "caught"],
         ),
         (  # publishing forgets the index: seen in the whole structure only
