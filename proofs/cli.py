@@ -8,17 +8,24 @@ import typer
 
 from proofs.commands.adapters import app as adapters
 from proofs.commands.audit import audit
+from proofs.commands.bench import app as bench
 from proofs.commands.check import check
 from proofs.commands.conform import conform
 from proofs.commands.detect import detect
+from proofs.commands.docs import docs
 from proofs.commands.doctor import doctor
 from proofs.commands.drive import drive
 from proofs.commands.explain import explain
 from proofs.commands.explore import explore
+from proofs.commands.ledger import app as ledger
+from proofs.commands.mutate import mutate
 from proofs.commands.prove import prove
 from proofs.commands.refine import refine
 from proofs.commands.replay import replay
+from proofs.commands.report import report
+from proofs.commands.story import story
 from proofs.commands.symbolic import symbolic
+from proofs.commands.vectors import app as vectors
 
 app = typer.Typer(
     name="blockpool",
@@ -30,9 +37,15 @@ app = typer.Typer(
     epilog="Exit codes: 0 all holds, 1 refuted, 2 wrong usage or input, 3 inconclusive, 4 vacuous, 130 interrupted.",
 )
 
-for command in (check, explore, prove, refine, symbolic, detect, conform, drive, audit, explain, replay, doctor):
+COMMANDS = (
+    *(check, explore, prove, refine, symbolic, detect, mutate, replay),  # this pool
+    *(conform, drive, audit),  # any pool
+    *(explain, story, report, docs, doctor),
+)
+for command in COMMANDS:
     app.command()(command)
-app.add_typer(adapters, name="adapters")
+for name, group in {"adapters": adapters, "vectors": vectors, "ledger": ledger, "bench": bench}.items():
+    app.add_typer(group, name=name)
 
 
 def main() -> None:

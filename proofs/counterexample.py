@@ -59,7 +59,7 @@ class Counterexample:
 
     def steps(self) -> str:
         """The trace with what each call changed, as the spec sees it."""
-        lines = [f"  {_beginning(self.first)}"]
+        lines = [f"  {beginning(self.first)}"]
         walked = walk(self.first, self.calls)
         for number, line in enumerate(self.calls, 1):
             lines.append(f"  {number}. {call(line.action)}")
@@ -68,7 +68,7 @@ class Counterexample:
             except Exception as error:  # noqa: BLE001  the spec itself may be what is broken
                 lines.append(f"       the spec fails: {type(error).__name__}: {error}")
                 break
-            lines += [f"       {line}" for line in _told_of(step)]
+            lines += [f"       {line}" for line in told_of(step)]
             if line.nested:
                 lines.append("     the next call comes from inside the watcher:")
         return "\n".join(lines)
@@ -90,12 +90,15 @@ class Counterexample:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        from proofs.handbook.explorer.stories import story_of
+
         return {
             "claim": self.claim,
             "sentence": self.sentence,
             "calls": [call(line.action) + (" -> inside" if line.nested else "") for line in self.calls],
             "words": self.words,
             "pytest": self.pytest_source(),
+            "story": story_of(self),
         }
 
 
@@ -110,7 +113,8 @@ def first_source(first: State) -> str:
     return f"first_world({made}, ({groups}), {dict(first.plans)!r}, {dict(first.limits)!r}, {rules})"
 
 
-def _beginning(first: State) -> str:
+def beginning(first: State) -> str:
+    """The first state in words."""
     if isinstance(first, World):
         plans = ", ".join(
             f"{name} wants {show(plan.tokens)}, prompt {plan.prompt}" for name, plan in first.plans.items()
@@ -123,7 +127,8 @@ def _beginning(first: State) -> str:
     return f"a new pool of {first.size} blocks, {options}; queue {show(first.queue)}"
 
 
-def _told_of(step: Step | WorldStep) -> list[str]:
+def told_of(step: Step | WorldStep) -> list[str]:
+    """What was answered, and what changed."""
     if step.refused:
         return [f"refused: {' or '.join(sorted(step.refused))}"]
     lines = [f"answers {show(step.answer)}"] if step.answer is not None else []

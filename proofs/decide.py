@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from proofs import ledger
+from proofs.cluster import Workforce
 from proofs.counterexample import Counterexample
 from proofs.explore.machines import machine_of
 from proofs.explore.scopes import Scope
@@ -13,7 +15,7 @@ from proofs.verdicts import Figures, Obligation, Verdict
 from spec import ACTIONS, CLAIMS, WORLD_CLAIMS
 
 COVERED = "every_action_and_refusal_is_met"
-COUNTED = "the_state_count_is_as_recorded"
+COUNTED = ledger.COUNTED
 SEARCHED = "the_scope_is_searched_whole"
 
 SENTENCES = {
@@ -22,7 +24,7 @@ SENTENCES = {
     FOLLOWS: "Every move of schedulers, workers and readers ends in the managers of impl as the spec says.",
     COVERED: "Every action is taken and every reason to refuse it is met at least once.",
     SEARCHED: "Every state of the scope was reached and every call tried; no counts are recorded to compare with.",
-    COUNTED: "The number of states and steps is the recorded one, so a change of meaning cannot pass unnoticed.",
+    **ledger.SENTENCES,
 } | {claim.name: claim.sentence for claim in (*CLAIMS, *WORLD_CLAIMS)}
 """Every obligation of a search, in words."""
 
@@ -31,7 +33,7 @@ def search(
     parts: Sequence[AnyScope],
     *,
     with_impl: bool,
-    workers: int,
+    workers: Workforce,
     memory: float | None = None,
     progress: Progress = lambda line: None,
 ) -> Iterator[Exploration]:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
 from multiprocessing import get_all_start_methods, get_context
@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from proofs import decide
+from proofs.cluster import Cluster, Workforce
 from proofs.counterexample import Counterexample
 from proofs.decide import example
 from proofs.detect.trial import DIED
@@ -55,15 +56,18 @@ SHALLOW = 4
 Job = Callable[[], list[Obligation]]
 
 
-def run_jobs(jobs: Sequence[Job], workers: int) -> Iterator[list[Obligation]]:
+def run_jobs(jobs: Sequence[Job], workers: Workforce) -> Iterator[list[Obligation]]:
     """Run the jobs, some at a time; their obligations in the order of the jobs."""
+    if isinstance(workers, Cluster):
+        yield from workers.map(_decided, jobs)
+        return
     methods = get_all_start_methods()
     context = get_context("forkserver" if "forkserver" in methods else "spawn")
     with ProcessPoolExecutor(workers, context, initializer=_start) as pool:
         futures = [pool.submit(_guarded, job) for job in jobs]
         try:
             for job, future in zip(jobs, futures, strict=True):
-                yield _result(job, future)
+                yield _decided(job, future.result)
         except (KeyboardInterrupt, GeneratorExit):
             workers_left = list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
@@ -86,10 +90,12 @@ def _guarded(job: Job) -> list[Obligation]:
         os._exit(1)
 
 
-def _result(job: Job, future: "Future[list[Obligation]]") -> list[Obligation]:
-    """What the job decided; a job that dies has decided nothing, and must not take the others' verdicts with it."""
+def _decided(job: Job, ask: Job | None = None) -> list[Obligation]:
+    """What the job decided, done here or asked for where it is done; a job that dies has decided nothing, and must not
+    take the others' verdicts with it.
+    """
     try:
-        return future.result()
+        return (ask or job)()
     except Exception as error:  # noqa: BLE001  a bug or a lost process: either way no verdict
         function = job.func if isinstance(job, partial) else job
         words = f"{type(error).__name__}: {error}"

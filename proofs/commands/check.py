@@ -8,6 +8,7 @@ from proofs.commands.searching import parts_of, run_search
 from proofs.commands.session import (
     CORES,
     Github,
+    HtmlFile,
     JsonFile,
     Memory,
     SarifFile,
@@ -32,6 +33,7 @@ def check(
     save: SaveFolder = None,
     sarif_file: SarifFile = None,
     github: Github = False,
+    html_file: HtmlFile = None,
     memory: Memory = 1.0,
     deep: Annotated[
         bool, typer.Option("--deep", help="The nightly run, up to an hour: larger scopes, every proof, every defect.")
@@ -46,7 +48,7 @@ def check(
     from proofs import agenda
 
     parts = parts_of("large" if deep else scope)
-    session = Session(f"scope {scope}, {seeded(seed)}", json_file, save, sarif_file, github)
+    session = Session(f"scope {scope}, {seeded(seed)}", json_file, save, sarif_file, github, html_file)
     with interruptible(session), Progress() as progress:
         run_search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
         serving = SERVING_SCOPES["small"]

@@ -1,18 +1,25 @@
 """`blockpool detect`."""
 
+import json
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from proofs import jobs
 from proofs.commands.session import CORES, JsonFile, Session, Workers, interruptible, run_jobs
-from proofs.console import Progress
+from proofs.console import Progress, as_document, out
 from proofs.detect.defects import DEFECTS
 from proofs.explain import nearest
 
 
 def detect(
     names: Annotated[list[str] | None, typer.Argument(help="Defects to try; all if none is named.")] = None,
+    matrix: Annotated[
+        Path | None,
+        typer.Option("--matrix", help="Run every gate on each defect, and write who catches it to this file."),
+    ] = None,
     workers: Workers = CORES,
     json_file: JsonFile = None,
 ) -> None:
@@ -20,6 +27,9 @@ def detect(
 
     The table names the gate, the claim that is broken and the calls of the counterexample. The first trial has no
     defect at all: a gate that fires there fires always.
+
+    With --matrix no gate is spared: for each defect all that catch it, by which claims, at which least scope, in how
+    many calls and seconds. `blockpool ledger accept` records it.
     """
     known = [defect.name for defect in DEFECTS]
     for name in names or []:
@@ -27,5 +37,23 @@ def detect(
             raise typer.BadParameter(f"there is no defect {name!r}. {nearest(name, known)}")
     session = Session("seeded defects", json_file)
     with interruptible(session), Progress() as progress:
-        run_jobs(session, [jobs.silent, *jobs.trials(names or known)], workers, progress)
+        if matrix is None:
+            run_jobs(session, [jobs.silent, *jobs.trials(names or known)], workers, progress)
+        else:
+            _matrix(session, names or [], matrix, workers, progress)
     session.end()
+
+
+def _matrix(session: Session, names: list[str], file: Path, workers: int, progress: Progress) -> None:
+    from proofs.detect.matrix import for_ledger, judged, row_names, rows, table
+
+    found = dict(rows(names or row_names(), workers, progress))
+    document = as_document(["blockpool", *sys.argv[1:]], [], sum(map(_seconds, found.values())))
+    cells = {"seconds": found, "matrix": for_ledger(found)}
+    file.write_text(json.dumps(document | cells, indent=1) + "\n", encoding="utf-8")
+    out.print(table(found), markup=False)
+    session.decide(judged(found))
+
+
+def _seconds(row: dict[str, dict[str, float]]) -> float:
+    return sum(cell["seconds"] for cell in row.values())

@@ -1,14 +1,28 @@
 """`blockpool explore`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from proofs.commands.searching import narrowed_parts, run_search, serving_parts
-from proofs.commands.session import CORES, JsonFile, Memory, SaveFolder, ScopeName, Session, Workers, interruptible
-from proofs.console import Progress
+from proofs.commands.session import (
+    CORES,
+    JsonFile,
+    Memory,
+    RayAddress,
+    SaveFolder,
+    ScopeName,
+    Session,
+    Workers,
+    check_folders,
+    interruptible,
+    workforce,
+)
+from proofs.console import Progress, out
 from proofs.explore.search import AnyScope
 
 
@@ -32,9 +46,17 @@ def explore(
     watchers: Annotated[int | None, typer.Option(help="Different watchers.")] = None,
     batch: Annotated[int | None, typer.Option(help="Most blocks named in one call.")] = None,
     workers: Workers = CORES,
+    ray: RayAddress = None,
     json_file: JsonFile = None,
     save: SaveFolder = None,
     memory: Memory = 1.0,
+    html_file: Annotated[
+        Path | None, typer.Option("--html", help="Also write a page to step through the machine, states and all.")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Search nothing: step through the machine in a browser, on this machine.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve; 0: any that is free.")] = 8017,
 ) -> None:
     """Search the spec alone: every reachable state, every call, every claim.
 
@@ -43,13 +65,46 @@ def explore(
 
     With --machine requests the pool is searched together with requests, passes, copies, transfers and what memory
     really holds; --break RULE breaks one of the rules that a scheduler owes the pool.
+
+    With --html the first part of the scope becomes one file, in which a person steps through its states and plays what
+    was refuted; with --serve every part, however large, with the live spec behind the page.
     """
     parts: Sequence[AnyScope]
     if machine is MachineName.REQUESTS:
         parts = serving_parts(scope, broken or [])
     else:
         parts = narrowed_parts(scope, blocks, refs, watchers, batch)
+    if serve:
+        _serve(parts, port)
+        return
+    check_folders(html_file)
     session = Session(f"machine {machine}, scope {scope}", json_file, save)
-    with interruptible(session), Progress() as progress:
-        run_search(session, scope, parts, with_impl=False, workers=workers, memory=memory, progress=progress)
+    with interruptible(session), workforce(workers, ray) as working, Progress() as progress:
+        run_search(session, scope, parts, with_impl=False, workers=working, memory=memory, progress=progress)
+        if html_file is not None:
+            progress(f"drawing scope {parts[0].name}")
+            _write(html_file, parts[0], session)
     session.end()
+
+
+def _write(file: Path, scope: AnyScope, session: Session) -> None:
+    """The first part of the scope, and whatever counterexamples there are."""
+    from proofs.handbook.explorer.page import explorer_page
+
+    examples: list[Any] = [obligation.counterexample for obligation in session.obligations]
+    stories = [example.as_dict()["story"] for example in examples if example is not None]
+    file.write_text(explorer_page([scope], stories), encoding="utf-8")
+    out.print(f"wrote {file}")
+
+
+def _serve(parts: Sequence[AnyScope], port: int) -> None:
+    from proofs.handbook.explorer.server import ExplorerServer
+
+    try:
+        server = ExplorerServer(parts, port)
+    except OSError as error:
+        raise typer.BadParameter(f"port {port} cannot be used: {error}") from error
+    with server:
+        out.print(f"stepping through {', '.join(part.name for part in parts)} at {server.url}; Ctrl-C ends it")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()

@@ -11,6 +11,7 @@ from proofs.commands.session import (
     CORES,
     JsonFile,
     Memory,
+    RayAddress,
     SaveFolder,
     ScopeName,
     Seed,
@@ -19,6 +20,7 @@ from proofs.commands.session import (
     interruptible,
     run_jobs,
     seeded,
+    workforce,
 )
 from proofs.console import Progress
 from proofs.decide import COUNTED, SEARCHED, decide
@@ -33,6 +35,7 @@ def refine(
     runs: Annotated[int, typer.Option(min=1, help="Random runs on larger pools.")] = 200,
     calls: Annotated[int, typer.Option(min=1, help="Calls in each of them.")] = 60,
     workers: Workers = CORES,
+    ray: RayAddress = None,
     seed: Seed = None,
     json_file: JsonFile = None,
     save: SaveFolder = None,
@@ -41,8 +44,8 @@ def refine(
     """Run `impl` in lockstep with the spec: on every call of the scope, then on long random runs."""
     parts = narrowed_parts(scope, blocks, refs, watchers, batch)
     session = Session(f"scope {scope}, {seeded(seed)}", json_file, save)
-    with interruptible(session), Progress() as progress:
-        found = explorations(parts, with_impl=True, workers=workers, memory=memory, progress=progress)
+    with interruptible(session), workforce(workers, ray) as working, Progress() as progress:
+        found = explorations(parts, with_impl=True, workers=working, memory=memory, progress=progress)
         stopped = any(exploration.stopped == "interrupted" for exploration in found)
         decided = decide(scope, found, with_impl=True)
         session.decide([one for one in decided if one.method == "refine" or one.name in (COUNTED, SEARCHED)])
@@ -53,5 +56,5 @@ def refine(
             partial(jobs.long_runs, runs, calls, seed),
             partial(jobs.digests, 2000, seed),
         ]
-        run_jobs(session, work, workers, progress)
+        run_jobs(session, work, working, progress)
     session.end()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
+from proofs.cluster import Workforce
 from proofs.commands.session import Session
 from proofs.console import Progress
 from proofs.decide import decide, search
@@ -20,7 +21,7 @@ def run_search(
     parts: Sequence[AnyScope],
     *,
     with_impl: bool,
-    workers: int,
+    workers: Workforce,
     memory: float,
     progress: Progress,
 ) -> None:
@@ -31,7 +32,7 @@ def run_search(
 
 
 def explorations(
-    parts: Sequence[AnyScope], *, with_impl: bool, workers: int, memory: float, progress: Progress
+    parts: Sequence[AnyScope], *, with_impl: bool, workers: Workforce, memory: float, progress: Progress
 ) -> list[Exploration]:
     return list(search(parts, with_impl=with_impl, workers=workers, memory=memory, progress=progress))
 

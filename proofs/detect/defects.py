@@ -4,34 +4,9 @@ Each edit is a piece of source and what it becomes. The piece must occur exactly
 fits the source is an error and not a silent pass. `trial.py` runs one; every one must be caught.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A piece of the source of a module, and what it becomes."""
-
-    module: str
-    right: str
-    wrong: str
-
-
-@dataclass(frozen=True, slots=True)
-class Defect:
-    """A named defect; several edits where the pool checks the same thing twice."""
-
-    name: str
-    edits: tuple[Edit, ...]
-
-    @property
-    def of_spec(self) -> bool:
-        """Is the spec made wrong (or the implementation)?"""
-        return not self.edits or self.edits[0].module.startswith("spec")
-
-
-def _defect(name: str, module: str, right: str, wrong: str, *more: Edit) -> Defect:
-    return Defect(name, (Edit(module, right, wrong), *more))
-
+from proofs.detect.claim_defects import CLAIM_DEFECTS
+from proofs.detect.edits import Defect, Edit
+from proofs.detect.edits import defect as _defect
 
 _QUEUE = (
     _defect(
@@ -69,6 +44,30 @@ _QUEUE = (
         "impl.free_queue",
         "        node.next_free_block = first\n        first.prev_free_block = node\n",
         "        node.next_free_block = first\n",
+    ),
+    _defect(
+        "lent blocks keep a link",
+        "impl.pool",
+        "            block.prev_free_block = None\n            block.next_free_block = None\n            block = after",
+        "            block.prev_free_block = None\n            block = after",
+    ),
+    _defect(
+        "lent blocks leave the queue its old front",
+        "impl.pool",
+        "        block.prev_free_block = head\n",
+        "",
+    ),
+    _defect(
+        "freed cached blocks are not counted",
+        "impl.references",
+        "    queue.num_free_blocks += queued\n",
+        "    queue.num_free_blocks += 1 if queued else 0\n",
+    ),
+    _defect(
+        "refused free leaves blocks queued",
+        "impl.references",
+        "        queue._unlink_chain(back, last, tail)\n",
+        "",
     ),
     _defect(
         "null block is queued",
@@ -111,16 +110,16 @@ _REFERENCES = (
         "    if occurrences > min(1, block.ref_cnt):",
         Edit(
             "impl.references",
-            "            if ref_cnt > 1:\n                block.ref_cnt = ref_cnt - 1",
-            "            if ref_cnt > 1 and blocks.count(block) > 1:\n                break\n"
-            "            if ref_cnt > 1:\n                block.ref_cnt = ref_cnt - 1",
+            "            if refs > 1:\n                block._refs = refs - 1",
+            "            if refs > 1 and blocks.count(block) > 1:\n                raise Irregular\n"
+            "            if refs > 1:\n                block._refs = refs - 1",
         ),
     ),
     _defect(
         "touch forgets to unlink",
         "impl.references",
-        "        if idle:\n            try:",
-        "        if idle and False:\n            try:",
+        "    if idle:\n        try:",
+        "    if idle and False:\n        try:",
     ),
     _defect(
         "touch counts the null block",
@@ -131,27 +130,26 @@ _REFERENCES = (
     _defect(
         "refused touch keeps the references before the wrong block",
         "impl.references",
-        "            block.ref_cnt -= 1\n    return regular",
-        "            block.ref_cnt -= 0\n    return regular",
+        "        for block in passed(blocks, remaining):\n            block._refs -= 1\n",
+        "",
     ),
     _defect(
         "refused free drops the references before the wrong block",
         "impl.references",
-        "            block.ref_cnt += 1\n    return regular",
-        "            block.ref_cnt += 0\n    return regular",
+        "        for block in passed(blocks, remaining):\n            block._refs += 1\n",
+        "",
     ),
     _defect(
         "worthless blocks go to the back",
         "impl.references",
-        "                    front.append(block)",
-        "                    back.append(block)",
+        "                if block._digest is None:\n",
+        "                if False:\n",
     ),
     _defect(
         "foreign block is touched",
         "impl.references",
-        "        for block in remaining:\n            if block.pool is not pool:\n                break\n"
-        "            ref_cnt = block.ref_cnt\n            if ref_cnt:",
-        "        for block in remaining:\n            ref_cnt = block.ref_cnt\n            if ref_cnt:",
+        'if one is not a block of `pool`."""\n    if checks.num_pools > 1 and any_foreign(pool, blocks):\n',
+        'if one is not a block of `pool`."""\n    if False:\n',
     ),
 )
 
@@ -220,8 +218,14 @@ _KEYS = (
     _defect(
         "key survives re-allocation on the short cut",
         "impl.pool",
-        "                del groups[block._group][digest]\n",
+        "                    del block._group[digest]\n",
         "",
+    ),
+    _defect(
+        "copies of a key are forgotten once the last alias is gone",
+        "impl.pool",
+        "                if simple:\n",
+        "                if simple or not self._aliases:\n",
     ),
     _defect(
         "aliases survive their primary",
@@ -274,14 +278,14 @@ _KEYS = (
     _defect(
         "publishing stops half way and keeps what it did",
         "impl.publish",
-        "        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, group_id)\n",
+        "        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, gid)\n",
         "        pass\n",
     ),
     _defect(
         "a free block is published",
         "impl.publish",
-        "            if block.ref_cnt == 0 or block._digest is not None or block.pool is not pool:",
-        "            if block._digest is not None or block.pool is not pool:",
+        "            if block._refs and block._digest is None:",
+        "            if block._digest is None:",
     ),
     _defect(
         "caching disabled does not stop publishing",
@@ -316,8 +320,8 @@ _KEYS = (
     _defect(
         "a hit in some groups is a hit",
         "impl.pool",
-        "            if block is None:\n                return None\n",
-        "            if block is None:\n                continue\n",
+        "                if block is None:\n                    return None\n",
+        "                if block is None:\n                    continue\n",
     ),
     _defect(
         "reset while a block is held",
@@ -350,14 +354,20 @@ _EVENTS = (
     _defect(
         "a stored event is lost on the short cut",
         "impl.publish",
-        "    if regular:\n        send(pool, events)\n",
-        "    if regular:\n        pass\n",
+        "    if event is not None:\n        send(pool, [event])\n",
+        "",
     ),
     _defect(
         "stored event names a parent that nobody knows",
         "impl.events",
         "            event.parent_block_hash = None\n",
         "            pass\n",
+    ),
+    _defect(
+        "eviction by an allocation is not reported",
+        "impl.pool",
+        "                    if self.enable_kv_cache_events:\n",
+        "                    if False:\n",
     ),
     _defect(
         "reset is not reported",
@@ -484,15 +494,14 @@ _LARGE_ONLY = (
     _defect(
         "large batches are handed out in reverse",
         "impl.pool",
-        "        blocks = [queue.popleft()] if num_blocks == 1 else queue.popleft_n(num_blocks)\n",
-        "        blocks = [queue.popleft()] if num_blocks == 1 else queue.popleft_n(num_blocks)\n"
-        "        if num_blocks > 10:\n            blocks.reverse()\n",
+        "        queue.num_free_blocks -= num_blocks\n",
+        "        queue.num_free_blocks -= num_blocks\n        if num_blocks > 10:\n            blocks.reverse()\n",
     ),
     _defect(
         "references stop counting at five",
         "impl.references",
-        "                block.ref_cnt = ref_cnt + 1",
-        "                block.ref_cnt = min(5, ref_cnt + 1)",
+        "                block._refs = refs + 1",
+        "                block._refs = min(5, refs + 1)",
     ),
     _defect(
         "evict stops after three blocks",
@@ -730,6 +739,7 @@ DEFECTS: tuple[Defect, ...] = (
     *_LARGE_ONLY,
     *_MANAGERS,
     *_SPEC,
+    *CLAIM_DEFECTS,
 )
 """All of them; names are unique."""
 

@@ -6,7 +6,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
-from proofs.detect.defects import Defect
+from proofs.detect.edits import Defect
 
 
 class OutdatedDefectError(Exception):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
+from proofs.cluster import Cluster, Workforce
 from proofs.counterexample import Call
 from proofs.explore.machines import Claims, Renaming, machine_of
 from proofs.explore.memory import memory_left
@@ -97,6 +98,7 @@ class Expander:
         self.described: set[Canon] = set()
         self.known: set[Canon] = set()
         self.unseen = list(self.machine.possibilities)  # those this worker has not seen
+        self.refusals: Counter[tuple[str, frozenset[Any]]] = Counter()  # (action, all its reasons) -> how often
 
     def expand(self, states: Sequence[tuple[int, State]]) -> tuple[Tally, list[Arrival]]:
         """All steps from these states: what they showed, and the states they lead to that this worker did not know."""
@@ -104,7 +106,15 @@ class Expander:
         for origin, pool in states:
             for action in self.machine.calls:
                 self._try(origin, pool, action, ())
+        self._count_refusals()
         return self.tally, self.arrivals
+
+    def _count_refusals(self) -> None:
+        """Refused steps are counted by set of reasons on the way: hashing each reason again and again takes long."""
+        for (name, reasons), times in self.refusals.items():
+            self.tally.refused += times
+            self.tally.taken.update({(name, reason): times for reason in reasons})
+        self.refusals.clear()
 
     def judge_state(self, pool: State, origin: int, calls: tuple[Call, ...]) -> tuple[int, bool]:
         """Judge the invariants: which had something to say, and is the state sound?"""
@@ -131,40 +141,39 @@ class Expander:
                 self._fail(self.follow_claim, origin, (*before, Call(action, None)), words)
         for step in taken:
             self._judge_step(origin, step, before)
-            if step.after is not pool or self.machine.inside(step) is not None:
-                self._arrive(origin, step, (*before, Call(action, step.answer)))
+            inside = self.machine.inside(step)
+            if inside is not None:
+                self._note(origin, inside, step, before, nested=True)
+            if step.after is not pool or inside is not None:
+                self._arrive(origin, step, before)
 
     def _judge_step(self, origin: int, step: Any, before: tuple[Call, ...]) -> None:
-        tally = self.tally
+        tally, refused = self.tally, step.refused
         tally.steps += 1
-        if step.refused:
-            tally.refused += 1
-            for reason in step.refused:
-                tally.taken[step.action.name, reason] += 1
+        if refused:
+            self.refusals[step.action.name, refused] += 1
         else:
             tally.taken[step.action.name, "taken"] += 1
-        for claim in self.machine.refusal_claims if step.refused else self.machine.step_properties:
+        tested = tally.tested
+        for claim in self.machine.refusal_claims if refused else self.machine.step_properties:
             verdict = claim.judge(step)
             if verdict is not None:
-                tally.tested[claim.name] += 1
+                tested[claim.name] += 1
                 if not verdict:
-                    self._fail(claim.name, origin, (*before, Call(step.action, step.answer)), claim.sentence)
+                    self._fail(claim.name, origin, _way(before, step), claim.sentence)
         for possibility in self.unseen:
             if possibility.judge(step):
-                tally.shown[possibility.name] = Witness(origin, (*before, Call(step.action, step.answer)))
+                tally.shown[possibility.name] = Witness(origin, _way(before, step))
                 self.unseen = [other for other in self.unseen if other is not possibility]
 
-    def _arrive(self, origin: int, step: Any, calls: tuple[Call, ...]) -> None:
-        inside = self.machine.inside(step)
-        if inside is not None:
-            self._note(origin, inside, (*calls[:-1], calls[-1]._replace(nested=True)))
+    def _arrive(self, origin: int, step: Any, before: tuple[Call, ...]) -> None:
         settling = self.machine.settle(step)
         if settling is not None:
-            self._try(origin, step.after, settling, calls)
+            self._try(origin, step.after, settling, _way(before, step))
         else:
-            self._note(origin, step.after, calls)
+            self._note(origin, step.after, step, before)
 
-    def _note(self, origin: int, pool: State, calls: tuple[Call, ...]) -> None:
+    def _note(self, origin: int, pool: State, step: Any, before: tuple[Call, ...], nested: bool = False) -> None:
         try:
             described = self.symmetry.described(pool)
             if described in self.described:
@@ -172,17 +181,24 @@ class Expander:
             self.described.add(described)
             canon = self.symmetry.canon(pool)
         except KeyError as error:
-            self._fail(DEFINED, origin, calls, f"the state names what the scope does not know: {error}")
+            words = f"the state names what the scope does not know: {error}"
+            self._fail(DEFINED, origin, _way(before, step, nested), words)
             return
         if canon in self.known:
             return
         self.known.add(canon)
+        calls = _way(before, step, nested)
         tested, sound = self.judge_state(pool, origin, calls)
         goes_on = sound and self.scope.admits(pool)
         self.arrivals.append(Arrival(canon, pool, origin, calls, tested, goes_on))
 
     def _fail(self, claim: str, origin: int, calls: tuple[Call, ...], words: str) -> None:
         self.tally.failures.setdefault(claim, Failure(claim, origin, calls, words))
+
+
+def _way(before: tuple[Call, ...], step: Any, nested: bool = False) -> tuple[Call, ...]:
+    """The calls before the step, and its own."""
+    return (*before, Call(step.action, step.answer, nested))
 
 
 @dataclass
@@ -223,7 +239,7 @@ def explore(
     *,
     follower: Follower | None = None,
     follow_claim: str = "",
-    workers: int = 1,
+    workers: Workforce = 1,
     first_failure_ends: bool = False,
     depth: int | None = None,
     memory: float | None = None,
@@ -296,14 +312,17 @@ def _search_level(
 
 
 @contextmanager
-def _expansions(expander: Expander, workers: int) -> Iterator[Expand]:
-    """A function that expands chunks, here or in worker processes; results come in the order of the chunks."""
+def _expansions(expander: Expander, workers: Workforce) -> Iterator[Expand]:
+    """A function that expands chunks, here, in worker processes or on a cluster; results come in their order."""
+    blueprint = (expander.scope, expander.follower, expander.follow_claim)
+    if isinstance(workers, Cluster):
+        yield lambda chunks: workers.map(_expand_anew, chunks, blueprint)
+        return
     if workers <= 1:
         yield lambda chunks: map(expander.expand, chunks)
         return
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    blueprint = (expander.scope, expander.follower, expander.follow_claim)
     with ProcessPoolExecutor(workers, context, initializer=_start_worker, initargs=blueprint) as pool:
         try:
             yield lambda chunks: pool.map(_expand_in_worker, chunks)
@@ -324,3 +343,8 @@ def _start_worker(scope: AnyScope, follower: Follower | None, follow_claim: str)
 
 def _expand_in_worker(states: Chunk) -> tuple[Tally, list[Arrival]]:
     return _worker.expand(states)
+
+
+def _expand_anew(states: Chunk, blueprint: tuple[AnyScope, Follower | None, str]) -> tuple[Tally, list[Arrival]]:
+    """Without memory of earlier chunks: what it answers may be lost, and then must be answered again."""
+    return Expander(*blueprint).expand(states)

@@ -8,6 +8,7 @@ from math import factorial, prod
 from typing import Any
 
 from proofs.explore.symmetry import Canon
+from proofs.ledger import counts
 from spec import (
     NULL,
     Admit,
@@ -271,20 +272,9 @@ _RESUMED = replace(
     limits={"preempt": 1, "transfer": 1},
 )
 
-RECORDED: dict[str, tuple[int, int]] = {
-    "attention": (3_979, 10_426),
-    "windowed": (2_491, 6_860),
-    "stateful": (1_801, 4_408),
-    "ringed": (117, 147),
-    "sized": (524, 919),
-    "failing": (101_446, 403_697),
-    "resumed": (15_078, 42_709),
-}
-"""States and moves of each part."""
-
 
 def _recorded(*parts: ServingScope) -> tuple[ServingScope, ...]:
-    return tuple(replace(part, expected=RECORDED.get(part.name)) for part in parts)
+    return tuple(replace(part, expected=counts(part.name)) for part in parts)
 
 
 SERVING_SCOPES: dict[str, tuple[ServingScope, ...]] = {

@@ -51,21 +51,25 @@ def _description(pool: Pool, keys: dict[Key, int], watchers: dict[Watcher, Watch
 
     Raises KeyError for a key that the scope does not know.
     """
+    places: dict[BlockId, list[int]] = {}
+    for place, queued in enumerate(pool.queue):
+        places.setdefault(queued, []).append(place)
     under: dict[BlockId, list[int]] = {}
     for key, found in pool.index.items():
+        number = keys[key]
         for block in found:
-            under.setdefault(block, []).append(keys[key])
+            under.setdefault(block, []).append(number)
     described = []
     for block in map(BlockId, range(pool.size)):
         primary = pool.primary.get(block)
         described.append(
             (
-                tuple([place for place, queued in enumerate(pool.queue) if queued == block]),
+                tuple(places.get(block, ())),
                 pool.refs.get(block, -1),
                 () if primary is None else (keys[primary.key], primary.tokens),
-                tuple(sorted([keys[key] for key in pool.aliases.get(block, ())])),
-                tuple(sorted(under.get(block, ()))),
-                tuple(sorted([watchers[watcher] for watcher in pool.watchers.get(block, ())])),
+                tuple(sorted([keys[key] for key in pool.aliases[block]])) if block in pool.aliases else (),
+                tuple(sorted(under[block])) if block in under else (),
+                tuple(sorted([watchers[name] for name in pool.watchers[block]])) if block in pool.watchers else (),
             )
         )
     null, *blocks = described

@@ -15,9 +15,13 @@ RULES_OF_CALLERS = "the_caller_keeps_the_rules"
 OWNED = "an_owner_gives_back_only_what_it_holds"
 """What a release breaks that takes a reference from somebody else."""
 
+WRITTEN = "what_is_published_is_written_in_the_same_pass"
+"""What a scheduler breaks that publishes for a request, drops it from the pass, and leaves the keys findable."""
+
 DUTIES = {
     RULES_OF_CALLERS: "Calls are within the rules of callers.",
     OWNED: "Nobody gives back a reference that somebody else took.",
+    WRITTEN: "A key that was published ahead of its content is written in the pass that published it, or taken back.",
 }
 """The laws for callers, in words."""
 

@@ -127,7 +127,10 @@ class Hunt:
         return split if split is not None and fails else trial
 
     def _keep(self, claim: str, trial: Trial, breach: Breach) -> None:
-        self.examples[claim] = OracleExample(claim, breach, self.source, trial.profile, trial.start, tuple(trial.lines))
+        lines, operations = tuple(trial.lines), frozenset(self.operations)
+        self.examples[claim] = OracleExample(
+            claim, breach, self.source, trial.profile, trial.start, lines, trial.begun, operations
+        )
         if trial.wrongs:
             return  # wrong calls have a stream of their own
         special = set().union(*(_special(trial.books, call) for call, _ in trial.lines))

@@ -42,6 +42,9 @@ METHODS = {
 }
 """What each method is in the oracle's words."""
 
+INNER = ("_insert_block_hash", "_maybe_evict_cached_block", "emit_cached_block_events")
+"""What other parts of vLLM call besides: the first two change keys, the last reports hits as Stored once more."""
+
 
 class Covers:
     """The methods, with the parameters of the pool's own."""
@@ -133,6 +136,22 @@ class Covers:
 
     def take_events(self) -> Any:
         return self._tap.pass_on(Events(), self._of["take_events"], (), self._tap.events)
+
+    def _insert_block_hash(self, block_hash_with_group_id: bytes, block: Any, num_tokens: int | None) -> Any:
+        """One more key. Of a further one nobody says how many tokens it covers: no more than the first."""
+        tap, key, arguments = self._tap, block_hash_with_group_id, (block_hash_with_group_id, block, num_tokens)
+        tokens = num_tokens if num_tokens and block.block_hash is None else 1
+        call = PublishPartial(tap.name(block), tap.learn(key[:-4]), tokens, None, int.from_bytes(key[-4:], "big"))
+        return tap.pass_on(call, self._of["_insert_block_hash"], arguments, _nothing)
+
+    def _maybe_evict_cached_block(self, block: Any) -> Any:
+        call = Unpublish((self._tap.name(block),))
+        return self._tap.pass_on(call, self._of["_maybe_evict_cached_block"], (block,), _nothing)
+
+    def emit_cached_block_events(self, *args: Any, **kwargs: Any) -> None:
+        told_before = len(self._tap.pool.kv_event_queue)
+        self._of["emit_cached_block_events"](*args, **kwargs)
+        self._tap.leave_out(self._tap.pool.kv_event_queue[told_before:])
 
     def get_num_free_blocks(self) -> Any:
         return self._tap.pass_on(FreeCount(), self._of["get_num_free_blocks"], (), int)

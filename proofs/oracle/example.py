@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proofs.oracle.breach import Breach
-from proofs.oracle.calls import Ok, Start
+from proofs.oracle.calls import Ok, Start, Started
 from proofs.oracle.trial import Line
 from proofs.oracle.words import answered, shown
 from spec.profiles import PROFILES, Profile
@@ -20,6 +20,8 @@ class OracleExample:
     profile: Profile
     start: Start
     lines: tuple[Line, ...]
+    begun: Started | None = None  # what the pool said of itself; None if it did not even start
+    operations: frozenset[str] = frozenset()
 
     @property
     def words(self) -> str:
@@ -58,6 +60,9 @@ class OracleExample:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
+        from proofs.handbook.explorer.stories import story_of_oracle
+
+        story = {} if self.begun is None else {"story": story_of_oracle(self, self.begun)}
         return {
             "claim": self.claim,
             "law": self.breach.law,
@@ -66,4 +71,5 @@ class OracleExample:
             "calls": [shown(call) for call, _ in self.lines],
             "words": self.words,
             "pytest": self.pytest_source(),
+            **story,
         }

@@ -15,7 +15,7 @@ NULL = 0
 
 
 class Model:
-    """A subject that keeps every promise of its profile. Blocks are numbered from 1, in the order of the first queue."""
+    """A subject that keeps every promise of its profile. Its blocks are numbered from 1, as first queued."""
 
     def __init__(self, profile: Profile) -> None:
         self.name = f"the model of {profile.name}"

@@ -16,17 +16,19 @@ from proofs.oracle.calls import (
     BlockName,
     Call,
     Fault,
+    Free,
     Ok,
     PoolEvent,
     Refused,
     RemovedKeys,
     Reply,
+    Share,
     Start,
     Started,
     StoredKeys,
     Value,
 )
-from proofs.oracle.covers import METHODS, Covers, key_name
+from proofs.oracle.covers import INNER, METHODS, Covers, key_name
 
 Listener = Callable[[Call, Reply], None]
 
@@ -51,10 +53,12 @@ class Tap:
         self._told: list[tuple[BlockName, str]] = []
         self._watchers: dict[Any, tuple[str, Callable[[Any], None]]] = {}  # each callback: its name, and what covers it
         self._digests: dict[int, str] = {}  # events may name a digest by its last 64 bits
+        self._left_out: dict[int, Any] = {}  # events that report no change
+        self.other_media: set[str] = set()  # of other pools that put their events among those of this one
         start = Start(pool.num_gpu_blocks - 1, pool.enable_caching, pool.enable_kv_cache_events)
         order = tuple(block.block_id for block in pool.free_block_queue.get_all_free_blocks())
         listener(start, Ok(Started(pool.num_gpu_blocks - 1, (pool.null_block.block_id,), order)))
-        self._covers = [name for name in METHODS if hasattr(pool, name)]
+        self._covers = [name for name in (*METHODS, *INNER) if hasattr(pool, name)]
         covers = Covers(self, {name: getattr(pool, name) for name in self._covers})
         for name in self._covers:
             setattr(pool, name, getattr(covers, name))
@@ -92,6 +96,16 @@ class Tap:
         self._listener(call, Ok(read(answer), tuple(self._told)))
         return answer
 
+    def counted(self, block: Any, change: int) -> None:
+        """References were taken or given back at the block itself, behind the pool: told like calls of the pool."""
+        if not self._inside:
+            call = Share((self.name(block),) * change) if change > 0 else Free((self.name(block),) * -change)
+            self._listener(call, Ok(None))
+
+    def leave_out(self, events: Iterable[Any]) -> None:
+        """These events will not be told."""
+        self._left_out.update((id(event), event) for event in events)
+
     def watcher(self, callback: Any) -> tuple[str, Callable[[Any], None]]:
         """A name for the callback, and the callback that the pool gets in its place."""
         if callback not in self._watchers:
@@ -124,7 +138,9 @@ class Tap:
 
     def events(self, events: Iterable[Any]) -> tuple[PoolEvent, ...]:
         """The pool's events in the oracle's words, whatever their class."""
-        return tuple([self._event(event) for event in events])
+        told = [event for event in events if id(event) not in self._left_out]
+        self._left_out.clear()
+        return tuple([self._event(event) for event in told if getattr(event, "medium", None) not in self.other_media])
 
     def _event(self, event: Any) -> PoolEvent:
         if not hasattr(event, "block_hashes"):

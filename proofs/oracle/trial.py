@@ -105,11 +105,12 @@ def again(trial: Trial, lines: Sequence[Line]) -> Breach | None:
         if breach is not None:
             return breach
         if isinstance(call, calls.Alloc):
-            names.update(zip(_lent(reply), _lent(trial.lines[-1].reply), strict=False))
+            names.update(zip(lent(reply), lent(trial.lines[-1].reply), strict=False))
     return None
 
 
-def _lent(reply: Reply) -> tuple[BlockName, ...]:
+def lent(reply: Reply) -> tuple[BlockName, ...]:
+    """The blocks of an answer."""
     return reply.value if isinstance(reply, Ok) and isinstance(reply.value, tuple) else ()  # type: ignore[return-value]
 
 

@@ -90,12 +90,12 @@ def in_words(breach: Breach, number: int) -> list[str]:
     return [f"call {number}: {breach.words}", f"law: {breach.law}. {breach.sentence}", who]
 
 
-def tell(on_breach: OnBreach, breach: Breach, message: str) -> None:
-    """Raise, log or hand on."""
+def tell(on_breach: OnBreach, breach: Breach, message: str, then: str = "The pool is no longer watched.") -> None:
+    """Raise, log or hand on; `then` says how it goes on if it is logged."""
     if callable(on_breach):
         on_breach(breach, message)
     elif on_breach == "log":
-        logger.error("%s\nThe pool is no longer watched.", message)
+        logger.error("%s\n%s", message, then)
     else:
         raise WatchError(breach, message)
 

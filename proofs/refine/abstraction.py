@@ -85,12 +85,14 @@ def _index(pool: BlockPool, names: Names) -> Mapping[Key, frozenset[BlockId]]:
         for digest, first in entries.items():
             later = index._later.get((digest, group), ())
             copies += bool(later)
-            blocks = (first, *later)
-            if len(set(blocks)) != len(blocks):
+            carriers = set()
+            for block in (first, *later):
+                if pool.blocks[block.block_id] is not block:
+                    raise BrokenPoolError("the index answers a block of another pool")
+                carriers.add(BlockId(block.block_id))
+            if len(carriers) != 1 + len(later):
                 raise BrokenPoolError("the index has a block twice under one key")
-            if any(pool.blocks[block.block_id] is not block for block in blocks):
-                raise BrokenPoolError("the index answers a block of another pool")
-            found[names.key(digest, group)] = frozenset([BlockId(block.block_id) for block in blocks])
+            found[names.key(digest, group)] = frozenset(carriers)
     if copies != len(index._later):
         raise BrokenPoolError("the index has copies of a block under a key that it does not answer")
     return found

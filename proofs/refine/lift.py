@@ -68,7 +68,7 @@ def _warm_up(pool: BlockPool, names: Names) -> None:
         pool.cached_block_hash_to_block.group(group)
     for units in (1, 2):
         size = units * names.unit
-        pool._coverages[size] = [size * number for number in range(1, 9)]
+        pool._coverages[size] = list(range(size, 9 * size, size))
 
 
 def _raw(key: Key, names: Names) -> tuple[bytes, int]:

@@ -170,7 +170,9 @@ def test_refused_and_unchanged(
     assert len(caught.value.remedy) > 10
     assert caught.value.remedy in str(caught.value)
     assert reason in str(caught.value)
-    assert caught.value.call in str(caught.value)
+    assert callable(getattr(BlockPool, caught.value.call))
+    assert str(caught.value).startswith(f"{caught.value.call}: {reason}")
+    assert len(caught.value.detail) > 5
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from proofs.explore.search import explore
 from proofs.oracle import calls
 from proofs.oracle.calls import Call, Ok, Refused, Reply
 from proofs.oracle.rules import wrong
+from proofs.oracle.spec_words import call_of, reply_of
 from spec import Pool, Reason, Step, steps
-from tests.oracle.spec_as_pool import call_of, judge_in, reply_of, state_of
+from tests.oracle.spec_as_pool import judge_in, state_of
 
 PARTS = [part for part in SCOPES["tiny"] if not part.nested]
 

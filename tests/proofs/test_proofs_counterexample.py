@@ -178,7 +178,7 @@ def test_nested_calls_are_written_down() -> None:
 
 def test_as_a_document() -> None:
     document = TOLD.as_dict()
-    assert set(document) == {"claim", "sentence", "calls", "words", "pytest"}
+    assert set(document) == {"claim", "sentence", "calls", "words", "pytest", "story"}
     assert document["calls"][3:6] == ["free_blocks([1])", "get_new_blocks(2) -> inside", "get_new_blocks(1)"]
     assert document["pytest"] == TOLD.pytest_source()
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from proofs.detect.defects import CANARIES, DEFECTS, Defect, Edit
+from proofs.detect.defects import CANARIES, DEFECTS
+from proofs.detect.edits import Defect, Edit
 from proofs.detect.loader import DefectFinder, OutdatedDefectError, install, modules_of
 from proofs.jobs import CATCHES, caught
 from proofs.verdicts import Verdict

@@ -70,8 +70,8 @@ class VllmPool:
     def publish(
         self, blocks: Sequence[BlockName], keys: Sequence[str], tokens: Sequence[int], parent: str | None, group: int
     ) -> list[BlockName]:
-        size = self._block_size(tokens, parent)
-        first = tokens[0] // size - 1
+        size = self._block_size(tokens, parent) if blocks else 1
+        first = tokens[0] // size - 1 if blocks else 0
         unit = 1 if hasattr(self.pool, "hash_block_size") else size
         request = self._request(keys, tokens, parent, unit, size)
         arguments = {
@@ -182,11 +182,12 @@ class VllmPool:
         self, keys: Sequence[str], tokens: Sequence[int], parent: str | None, unit: int, size: int
     ) -> SimpleNamespace:
         """What a release reads of a request whose prefix ends with these keys."""
+        tokens = tokens or (0,)
         hashes: list[Any] = [b""] * (tokens[-1] // unit)
-        before = self._covered.get(parent or "", tokens[0] - size)
+        before = self._covered.get(parent or "", tokens[0] - size) if keys else 0
         if parent is not None and before >= unit:
             hashes[before // unit - 1] = self._hash(parent)
-        for key, end in zip(keys, tokens, strict=True):
+        for key, end in zip(keys, tokens, strict=False):
             hashes[end // unit - 1] = self._hash(key)
             self._covered[key] = end
         return SimpleNamespace(

@@ -1,0 +1,64 @@
+"""This pool in the place of vLLM's, in a running vLLM.
+
+    from impl.vllm import replace
+
+    undo = replace()      # from now on every BlockPool that vLLM makes is ours
+    undo()                # pools made from now on are vLLM's again
+
+In a server: BLOCKPOOL_VLLM=replace, see docs/vllm.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+SUPPORTED = ("0.33.0",)
+"""The releases on whose own tests this was tried."""
+
+
+class UnsupportedVllmError(RuntimeError):
+    """This vLLM is none of the releases that are supported. It was left as it was."""
+
+
+def supported_release() -> str:
+    """The release of the vLLM of this environment. Raises UnsupportedVllmError, or ImportError if there is none."""
+    version = str(import_module("vllm").__version__)
+    release = version.partition("+")[0]  # a local build of a release, as 0.33.0+cpu, is that release
+    if release not in SUPPORTED:
+        raise UnsupportedVllmError(
+            f"blockpool knows vLLM {', '.join(SUPPORTED)}, this is {version}. Nothing was changed. "
+            "Install a vLLM that is known, or unset BLOCKPOOL_VLLM."
+        )
+    return release
+
+
+def replace(compat: bool = False) -> Callable[[], None]:
+    """Put this pool in place of vLLM's `BlockPool`, wherever a module has that name or a class is derived from it.
+
+    Pools that exist already stay as they are. `compat` tolerates what is refused otherwise, see `vllm_compat.py`.
+    Returns a function that undoes it.
+    """
+    supported_release()
+    block_pool = import_module("vllm.v1.core.block_pool")
+    theirs = block_pool.BlockPool
+    if theirs.__module__ != block_pool.__name__:
+        raise UnsupportedVllmError(f"vLLM's BlockPool is {theirs.__module__}.{theirs.__qualname__} already")
+    name, module = ("CompatBlockPool", "vllm_compat") if compat else ("VllmBlockPool", "vllm_pool")
+    ours = getattr(import_module(f".{module}", __package__), name)
+    exchange(theirs, ours)
+    return lambda: exchange(ours, theirs)
+
+
+def exchange(old: type[Any], new: type[Any]) -> None:
+    """Bind every name of `old` in a loaded module to `new`, and derive its subclasses from that."""
+    for module in list(sys.modules.values()):
+        names: dict[str, Any] = getattr(module, "__dict__", {})
+        if names.get("__package__") != __package__:
+            for name in [name for name, value in names.items() if value is old]:
+                setattr(module, name, new)
+    for subclass in old.__subclasses__():
+        if subclass.__module__.partition(".")[0] != __package__:
+            subclass.__bases__ = tuple(new if base is old else base for base in subclass.__bases__)

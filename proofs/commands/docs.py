@@ -1,0 +1,61 @@
+"""`blockpool docs`."""
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proofs.commands.session import CORES, Workers
+from proofs.console import Progress, err, out
+
+
+def docs(
+    folder: Annotated[Path, typer.Option("--out", help="Where the pages go.")] = Path("build/docs"),
+    serve: Annotated[bool, typer.Option("--serve", help="Then serve them on this machine until Ctrl-C.")] = False,
+    port: Annotated[int, typer.Option(help="Where they are served.")] = 8000,
+    record: Annotated[
+        bool, typer.Option("--record", help="First find all drawn examples anew: some minutes, into the checkout.")
+    ] = False,
+    runs: Annotated[
+        list[Path] | None, typer.Option("--evidence", help="First take the figures of this run, written with --json.")
+    ] = None,
+    workers: Workers = CORES,
+) -> None:
+    """Build the handbook: pages made of the objects that are checked.
+
+    Nothing is fetched. A warning, a dead link, an example that is not as written, or a figure that does not fit what is
+    checked ends the build with code 2. --record and --evidence renew what pages take their figures and pictures from;
+    --evidence may be given several times, and replaces all runs that were kept.
+    """
+    from proofs.handbook import HandbookError, evidence, examples, survey
+    from proofs.handbook.book import build
+
+    try:
+        with Progress() as progress:
+            if runs:
+                evidence.record(runs)
+            if record:
+                progress("the spec is being searched")
+                survey.record()
+                examples.record(workers, progress)
+            built = build(folder, progress)
+    except HandbookError as error:
+        err.print(f"error: {error}", style="red", markup=False)
+        raise typer.Exit(2) from error
+    counts = f"{built.pages} pages, {built.links:,} links, {built.doctests} lines of examples"
+    out.print(f"{counts}; start at {built.folder / 'index.html'}", markup=False)
+    if serve:
+        _serve(folder, port)
+
+
+def _serve(folder: Path, port: int) -> None:
+    """The pages over HTTP, for this machine alone."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        out.print(f"http://127.0.0.1:{server.server_address[1]}/ until Ctrl-C", markup=False)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            out.print("ended")

@@ -1,0 +1,74 @@
+"""`blockpool mutate`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from proofs.commands.session import CORES, JsonFile, RayAddress, Session, Workers, interruptible, workforce
+from proofs.console import Progress, err, out
+from proofs.detect.areas import ROOT, modules_of
+from proofs.explain import nearest
+
+if TYPE_CHECKING:
+    from proofs.detect.mutation import Judged
+
+
+def mutate(
+    trees: Annotated[list[str] | None, typer.Argument(help="impl, spec or both.", show_default="both")] = None,
+    module: Annotated[
+        list[str] | None, typer.Option("--module", help="Only this module, such as impl.free_queue.")
+    ] = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Run the dear gates as well on what survives.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what earlier runs found.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Print the mutants, judge nothing.")] = False,
+    workers: Workers = CORES,
+    ray: RayAddress = None,
+    json_file: JsonFile = None,
+) -> None:
+    """Change one thing at a time in impl or the spec, and see whether any test or gate notices.
+
+    The mutants are made by the operators of mutmut. Each is judged in a process of its own, the files stay as they are.
+    Results are kept in .blockpool/mutants.jsonl of the checkout: a run goes on where the last one ended, and judges
+    anew what has changed. Survivors that do the same as the original are listed in proofs/detect/harmless.json.
+    """
+    try:
+        from proofs.detect import mutation, scores
+    except ImportError as error:
+        err.print(
+            f"error: this command needs mutmut and pytest: pip install 'blockpool[mutate]' ({error})", markup=False
+        )
+        raise typer.Exit(2) from error
+    modules = _modules(trees or ["impl", "spec"], module or [])
+    if listed:
+        for mutant in mutation.all_mutants(modules):
+            out.print(f"{mutant.name}  (line {mutant.line})", markup=False)
+        return
+    if not (ROOT / "tests").is_dir():
+        err.print("error: mutants are judged by the tests of a checkout, and here are none", style="red")
+        raise typer.Exit(2)
+    file = ROOT / ".blockpool" / "mutants.jsonl"
+    if fresh:
+        file.unlink(missing_ok=True)
+    session = Session("mutants by mutmut", json_file)
+    with interruptible(session), workforce(workers, ray) as working, Progress() as progress:
+        for obligations in scores.decided(
+            modules, file, workers=working, deep=deep, survives=_print, progress=progress
+        ):
+            session.decide(obligations)
+    session.end()
+
+
+def _print(survivor: "Judged", why: str | None) -> None:
+    mutant = survivor.mutant
+    out.print(f"survives{', harmless' * bool(why)}: line {mutant.line}: {mutant.name}", markup=False)
+
+
+def _modules(trees: list[str], wanted: list[str]) -> list[str]:
+    for tree in trees:
+        if tree not in ("impl", "spec"):
+            raise typer.BadParameter(f"there are mutants of impl and of spec, not of {tree!r}")
+    modules = [name for tree in trees for name in modules_of(tree)]
+    for name in wanted:
+        if name not in modules:
+            raise typer.BadParameter(f"there are no mutants of {name!r}. {nearest(name, modules)}")
+    return [name for name in modules if not wanted or name in wanted]

@@ -1,0 +1,47 @@
+"""Least adequate scopes: a search below the least scope at which its gate catches every defect shows too little.
+
+The ledger keeps the detection matrix, and the matrix names the least scope of each gate. A narrower one may find
+nothing because there is nothing in it to find: it is *under-covered*, and that is no success.
+"""
+
+from collections.abc import Sequence
+
+from proofs.detect.matrix import least_adequate
+from proofs.explore.scopes import SCOPES, Scope
+from proofs.ledger import ledger
+from proofs.verdicts import Obligation, Verdict
+
+ADEQUATE = "the_scope_is_wide_enough"
+SENTENCES = {
+    ADEQUATE: "The scope is at least the least one at which this gate catches every seeded defect that it can."
+}
+
+LADDERS = {"explore": ("1 block", "tiny"), "refine": ("1 block", "tiny")}
+"""The scopes of the searches of the pool, as the matrix names them."""
+
+_BOUNDS = ("blocks", "max_refs", "watchers", "max_watches", "batch", "unpinned")
+
+
+def adequate(method: str, name: str, parts: Sequence[Scope]) -> Obligation:
+    """Is this scope of the pool wide enough for the gate?"""
+    least = least_adequate(ledger()["matrix"], LADDERS).get(method)
+    if least is None:
+        words = "the ledger has no detection matrix, so nobody knows how wide is enough"
+        return Obligation(ADEQUATE, method, name, Verdict.VACUOUS, {}, 0.0, words)
+    short = _too_narrow(parts, SCOPES[least]) if least in SCOPES else []
+    if short:
+        words = f"under-covered: scope {least} is the least at which every seeded defect is caught; {'; '.join(short)}"
+        return Obligation(ADEQUATE, method, name, Verdict.VACUOUS, {"least": least}, 0.0, words)
+    return Obligation(ADEQUATE, method, name, Verdict.HOLDS, {"least": least})
+
+
+def _too_narrow(parts: Sequence[Scope], least: Sequence[Scope]) -> list[str]:
+    """What keeps each part of the least adequate scope from lying within its counterpart."""
+    if len(parts) < len(least):
+        return [f"only {len(parts)} of its {len(least)} parts are searched"]
+    return [
+        f"{part.name}: {bound} {getattr(part, bound)} is below {getattr(needed, bound)}"
+        for part, needed in zip(parts, least, strict=False)
+        for bound in _BOUNDS
+        if getattr(part, bound) < getattr(needed, bound)
+    ]

@@ -1,0 +1,144 @@
+"""The detection matrix: rows, what follows from them, and scopes that are too narrow."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from proofs import ledger
+from proofs.detect import adequacy, matrix, trial
+from proofs.detect.adequacy import ADEQUATE, LADDERS, adequate
+from proofs.detect.defects import DEFECTS
+from proofs.detect.gates import GATES
+from proofs.detect.matrix import CAUGHT, NEEDED, caught, for_ledger, judged, least_adequate, sole_kills, table
+from proofs.detect.redundant import REDUNDANT
+from proofs.explore.scopes import SCOPES, narrowed
+from proofs.jobs import run_module
+from proofs.verdicts import Verdict
+from spec import CLAIMS, POSSIBILITIES, WORLD_CLAIMS, WORLD_POSSIBILITIES
+
+ONE = "a_query_changes_nothing"
+OTHER = "survivors_keep_their_order"
+
+
+def cell(scope: str, *claims: str, calls: int | None = 1) -> dict[str, object]:
+    return {"scope": scope, "claims": list(claims), "calls": calls, "seconds": 0.5}
+
+
+ROWS: matrix.Matrix = {
+    "first": {"explore": cell("1 block", ONE), "refine": cell("tiny", "x")},
+    "second": {"explore": cell("tiny", ONE, OTHER), "sample": cell("10 runs", trial.DIED)},
+    "third": {"sample": cell("10 runs", trial.DIED)},
+}
+
+
+def test_a_gate_that_died_has_caught_nothing() -> None:
+    assert list(caught(ROWS["second"])) == ["explore"]
+    [obligation] = judged(ROWS)
+    assert (obligation.name, obligation.verdict, obligation.words) == (CAUGHT, Verdict.VACUOUS, "third")
+
+
+def test_the_least_adequate_scope_catches_all_that_is_caught() -> None:
+    ladders = {"explore": ("1 block", "tiny"), "refine": ("1 block", "tiny"), "pools": ("5 runs",)}
+    assert least_adequate(ROWS, ladders) == {"explore": "tiny", "refine": "tiny"}
+    assert least_adequate({"first": ROWS["first"]}, ladders)["explore"] == "1 block"
+
+
+def test_a_claim_that_kills_alone() -> None:
+    found = sole_kills(ROWS)
+    assert found[ONE] == ["first"]
+    assert found[OTHER] == []
+    possible = {claim.name for claim in (*POSSIBILITIES, *WORLD_POSSIBILITIES)}
+    assert found.keys() == {claim.name for claim in (*CLAIMS, *WORLD_CLAIMS)} - possible
+
+
+def test_a_redundant_claim_does_not_count_as_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "REDUNDANT", {OTHER: "why"})
+    assert sole_kills(ROWS)[ONE] == ["first", "second"]
+    assert sole_kills(ROWS)[OTHER] == []
+
+
+def test_a_claim_that_never_kills_alone_must_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {name: ROWS[name] for name in ("first", "second")}
+    monkeypatch.setattr(matrix, "row_names", lambda: list(rows))
+    others = {name: "why" for name in sole_kills(rows) if name != ONE}
+
+    def needed() -> tuple[Verdict, str]:
+        obligation = judged(rows)[1]
+        assert obligation.name == NEEDED
+        return obligation.verdict, obligation.words
+
+    monkeypatch.setattr(matrix, "REDUNDANT", others)
+    assert needed() == (Verdict.HOLDS, "")
+    monkeypatch.setattr(matrix, "REDUNDANT", others | {"gone": "why"})
+    assert needed() == (Verdict.REFUTED, "there is no claim gone, listed as redundant")
+    monkeypatch.setattr(matrix, "REDUNDANT", {name: why for name, why in others.items() if name != OTHER})
+    assert needed() == (Verdict.VACUOUS, f"{OTHER} kills nothing alone")
+
+
+def test_the_ledger_keeps_no_seconds_and_the_table_names_the_gates() -> None:
+    assert for_ledger(ROWS)["first"]["refine"] == {"scope": "tiny", "claims": ["x"], "calls": 1}
+    name = DEFECTS[0].name
+    assert table({name: ROWS["first"]}) == f"{name}  explore (1 block, 1 calls), refine (tiny, 1 calls)"
+    assert table({name: ROWS["third"]}).endswith("NOBODY")
+
+
+def test_a_row_names_the_gate_that_needs_contracts() -> None:
+    row = json.loads(run_module("proofs.detect.trial", DEFECTS[0].name, "--row", "--contracts").stdout)
+    assert row["contracts"]["claims"] == [trial.DIED]  # the level is off: it must not pass for one that saw nothing
+
+
+def test_broken_claims_are_all_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from proofs.explore.machines import PoolMachine
+
+    parts = narrowed(SCOPES["tiny"][:1], blocks=1, max_refs=1)
+    wrong = [
+        replace(claim, judge=lambda step: False) if claim.name in (ONE, OTHER) else claim
+        for claim in PoolMachine.step_properties
+    ]
+    monkeypatch.setattr(PoolMachine, "step_properties", wrong)
+    broken = trial.claims_broken(parts)
+    assert broken is not None
+    assert {ONE, OTHER} <= broken.keys()
+
+
+def test_every_gate_has_a_ladder_that_ends_at_its_routine() -> None:
+    for gate in GATES.values():
+        assert list(gate.scopes)[-1] == gate.routine
+    for name, ladder in LADDERS.items():
+        assert tuple(GATES[name].scopes) == ladder
+
+
+# --- the recorded matrix ---
+
+
+def test_the_recorded_matrix_is_of_these_defects_and_needs_every_claim() -> None:
+    recorded = ledger.read(ledger.FILE)["matrix"]
+    assert recorded.keys() == set(matrix.row_names())
+    for obligation in judged(recorded):
+        assert (obligation.verdict, obligation.words) == (Verdict.HOLDS, "")
+    assert all(why.strip() for why in REDUNDANT.values())
+
+
+# --- scopes ---
+
+
+@pytest.fixture
+def tiny_is_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adequacy, "ledger", lambda: {"matrix": ROWS})
+
+
+@pytest.mark.usefixtures("tiny_is_least")
+def test_a_scope_below_the_least_is_under_covered() -> None:
+    for scope in ("tiny", "small", "large"):
+        assert adequate("explore", scope, SCOPES[scope]).verdict is Verdict.HOLDS
+    for change in ({"blocks": 1}, {"max_refs": 1}, {"watchers": 0}, {"batch": 1}):
+        narrow = adequate("refine", "tiny", narrowed(SCOPES["tiny"], **change))
+        assert (narrow.name, narrow.verdict) == (ADEQUATE, Verdict.VACUOUS)
+        assert narrow.words.startswith("under-covered: scope tiny is the least")
+    assert adequate("explore", "tiny", SCOPES["tiny"][:1]).verdict is Verdict.VACUOUS
+
+
+def test_without_a_matrix_no_scope_is_adequate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adequacy, "ledger", lambda: {"matrix": {}})
+    assert adequate("explore", "large", SCOPES["large"]).verdict is Verdict.VACUOUS

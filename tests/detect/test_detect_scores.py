@@ -1,0 +1,152 @@
+"""Hunting mutants: from a small test to a score, what is remembered, and what is said about survivors."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from proofs.detect import mutation
+from proofs.detect.areas import AREAS
+from proofs.detect.hunt import Judgement, Task
+from proofs.detect.mutants import Mutant, mutants_of
+from proofs.detect.mutation import Judged, Memory
+from proofs.detect.scores import BARS, FITS, KILLED, LISTED, harmless, scored
+from proofs.verdicts import Verdict
+
+TEST = """
+import time
+from spec.prefix import Prefix
+
+def test_first():
+    assert Prefix((1, 2, 3)).first(2) == Prefix((1, 2))
+"""
+
+
+def hunted(folder: Path, mutants: list[Mutant]) -> dict[str, Judgement]:
+    task = Task([str(folder)], [], False, 2, [asdict(mutant) for mutant in mutants])
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", "proofs.detect.hunt"],
+        input=json.dumps(asdict(task)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if ran.returncode:
+        raise RuntimeError(ran.stderr)
+    found = [Judgement(**message) for message in map(json.loads, ran.stdout.splitlines()) if "fate" in message]
+    return {judgement.key: judgement for judgement in found}
+
+
+def changed(mutant: Mutant, source: str) -> Mutant:
+    return Mutant(mutant.module, mutant.function, mutant.before, "", 1, mutant.line, source)
+
+
+def test_a_small_hunt(tmp_path: Path) -> None:
+    (tmp_path / "test_small.py").write_text(TEST, encoding="utf-8")
+    mutants = mutants_of("spec.prefix")
+    first = next(mutant for mutant in mutants if mutant.function == "Prefix.first")
+    line = first.before
+    endless = changed(first, first.source.replace(first.after, "while True: pass"))
+    same = changed(first, first.source.replace(first.after, line) + "\n# nothing else\n")
+    fatal = changed(first, first.source.replace(first.after, "__import__('os').kill(__import__('os').getpid(), 9)"))
+    found = hunted(tmp_path, [*mutants, endless, same, fatal])
+    assert found[first.key].fate == "killed"
+    assert found[first.key].by.endswith("test_small.py::test_first")
+    assert found[endless.key].fate == "timeout"
+    assert found[same.key].fate == "survived"
+    assert found[fatal.key].fate == "died"
+    outside = [mutant for mutant in mutants if mutant.function is None]
+    assert outside
+    assert {found[mutant.key].fate for mutant in outside} == {"untried"}
+
+
+def test_a_test_that_fails_without_a_mutant_ends_the_hunt(tmp_path: Path) -> None:
+    (tmp_path / "test_wrong.py").write_text("def test_wrong():\n    assert False\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"without a mutant, .*test_wrong fails"):
+        hunted(tmp_path, mutants_of("spec.prefix")[:1])
+
+
+# --- what is remembered ---
+
+
+def test_a_kill_is_remembered_until_its_test_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant, area = mutants_of("spec.prefix")[0], AREAS["machine"]
+    test = tmp_path / "tests" / "spec" / "test_it.py"
+    other = tmp_path / "tests" / "spec" / "test_other.py"
+    test.parent.mkdir(parents=True)
+    monkeypatch.setattr(mutation, "ROOT", tmp_path)
+
+    def kept(judgement: Judgement, touched: Path) -> bool:
+        for path in (test, other):
+            path.write_text("1", encoding="utf-8")
+        mutation._hash_of.cache_clear()
+        memory = Memory(tmp_path / "memory" / "mutants.jsonl")
+        memory.keep(judgement, area)
+        touched.write_text("2", encoding="utf-8")
+        mutation._hash_of.cache_clear()
+        known = Memory(tmp_path / "memory" / "mutants.jsonl").of(mutant, area)
+        return known is not None and (known.fate, known.by) == (judgement.fate, judgement.by)
+
+    kill = Judgement(mutant.key, "killed", "tests/spec/test_it.py::test_one")
+    assert kept(kill, other)
+    assert not kept(kill, test)
+    survival = Judgement(mutant.key, "survived")
+    assert not kept(survival, other)
+    assert kept(survival, tmp_path / "elsewhere.py")
+    mutation._hash_of.cache_clear()
+
+
+def test_an_unknown_mutant_is_not_remembered() -> None:
+    assert Memory(None).of(mutants_of("spec.prefix")[0], AREAS["machine"]) is None
+
+
+# --- scores ---
+
+
+def judged(fates: dict[str, str]) -> list[Judged]:
+    return [
+        Judged(Mutant("impl.x", "f", name, "other", 1, 1, name), Judgement(name, fate, "a test"))
+        for name, fate in fates.items()
+    ]
+
+
+def name_of(change: str) -> str:
+    return f"impl.x:f: {change} -> other"
+
+
+def verdicts(fates: dict[str, str], listed: dict[str, str]) -> dict[str, tuple[Verdict, str]]:
+    decided = scored("impl", judged(fates), listed, ["impl.x"], 0.0)
+    return {one.name: (one.verdict, one.words) for one in decided}
+
+
+def test_a_score_at_the_bar_holds_and_below_is_refuted() -> None:
+    many = {str(number): "killed" for number in range(98)} | {"t": "timeout"}
+    found = verdicts({**many, "s": "survived"}, {name_of("s"): "the same"})
+    assert found == {KILLED: (Verdict.HOLDS, ""), LISTED: (Verdict.HOLDS, ""), FITS: (Verdict.HOLDS, "")}
+    more = {f"s{number}": "survived" for number in range(3)}
+    assert verdicts({**many, **more}, {})[KILLED][0] is Verdict.REFUTED
+    assert verdicts({}, {})[KILLED][0] is Verdict.VACUOUS
+    assert BARS == {"impl": 0.98, "spec": 0.95}
+
+
+def test_a_survivor_that_is_not_listed_is_named() -> None:
+    assert verdicts({"s": "survived"}, {})[LISTED] == (Verdict.REFUTED, name_of("s"))
+
+
+def test_a_listed_mutant_must_exist_and_survive() -> None:
+    listed = {name_of("k"): "why", name_of("gone"): "why", "impl.y:f: a -> b": "of another module"}
+    verdict, words = verdicts({"k": "killed"}, listed)[FITS]
+    assert verdict is Verdict.REFUTED
+    assert words == f"there is no mutant {name_of('gone')}; a test kills {name_of('k')}"
+
+
+def test_the_list_of_harmless_mutants_fits_the_source() -> None:
+    listed = harmless()
+    assert all(why.strip() for why in listed.values())
+    for module in {name.partition(":")[0] for name in listed}:
+        names = {mutant.name for mutant in mutants_of(module)}
+        assert {name for name in listed if name.partition(":")[0] == module} <= names

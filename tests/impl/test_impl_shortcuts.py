@@ -1,0 +1,172 @@
+"""The short cuts of the hot paths: they are taken, and end where the careful ways end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from impl import (
+    BlockPool,
+    BlockRemoved,
+    BlockStored,
+    CacheRequest,
+    Item,
+    KVCacheBlock,
+    Request,
+    checks,
+    publish,
+    references,
+)
+
+Picture = Callable[[BlockPool], dict[str, Any]]
+Script = Callable[[BlockPool, list[KVCacheBlock]], object]
+
+A, B = Request("a", range(8), 2), Request("b", [9, *range(1, 8)], 2)
+
+
+def careful(*_: object) -> None:
+    raise AssertionError("the careful way was taken")
+
+
+def prepared(events: bool) -> tuple[BlockPool, list[KVCacheBlock]]:
+    """Blocks 1 to 6 are held; 6 is published, and the tables for blocks of 2 and 4 tokens are there."""
+    pool = BlockPool(9, True, 2, enable_kv_cache_events=events)
+    blocks = pool.get_new_blocks(6)
+    first = Request("first", range(50, 58), 2)
+    pool.cache_full_blocks(first, [*blocks[5:], *blocks[4:5]], 0, 2, 2, 0)
+    pool.evict_blocks({blocks[4].block_id})
+    pool.cache_full_blocks(first, blocks[4:5], 0, 1, 4, 0)
+    pool.evict_blocks({blocks[4].block_id})
+    pool.take_events()
+    return pool, blocks
+
+
+PUBLISHING: list[tuple[str, Script]] = [
+    ("one", lambda p, b: p.cache_full_blocks(A, b, 0, 1, 2, 0)),
+    ("one later", lambda p, b: p.cache_full_blocks(A, b, 2, 3, 2, 0)),
+    ("two", lambda p, b: p.cache_full_blocks(A, b, 0, 2, 2, 0)),
+    ("all of the table", lambda p, b: p.cache_full_blocks(A, b[:2], 0, 2, 2, 0)),
+    ("up to the last digest", lambda p, b: p.cache_full_blocks(A, b, 1, 4, 2, 0)),
+    ("two units", lambda p, b: p.cache_full_blocks(A, b, 0, 2, 4, 0)),
+    ("second of two units", lambda p, b: p.cache_full_blocks(A, b, 1, 2, 4, 0)),
+    ("copies", lambda p, b: [p.cache_full_blocks(A, b[i:], 0, 2, 2, 0) for i in (0, 2)]),
+    ("two requests", lambda p, b: [p.cache_full_blocks(r, b[i:], 0, 2, 2, 0) for r, i in ((A, 0), (B, 2))]),
+    ("going on", lambda p, b: [p.cache_full_blocks(A, b, i, i + 1, 2, 0) for i in range(4)]),
+]
+
+
+@pytest.mark.parametrize("pools", [1, 2, 3])
+@pytest.mark.parametrize("events", [True, False], ids=["events", "quiet"])
+@pytest.mark.parametrize("script", [script for _, script in PUBLISHING], ids=[name for name, _ in PUBLISHING])
+def test_regular_publishing(
+    script: Script, events: bool, pools: int, picture: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, blocks = prepared(events)
+    twin, other = prepared(events)
+    with monkeypatch.context() as slow:
+        slow.setattr(publish, "cache_unkeyed", lambda *_: False)
+        script(twin, other)
+    monkeypatch.setattr(checks, "num_pools", pools)
+    monkeypatch.setattr(publish, "cache_full", careful)
+    script(pool, blocks)
+    assert picture(pool) == picture(twin)
+    assert picture(pool)["index"]
+
+
+def test_null_blocks_are_left_out_on_the_way(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, blocks = prepared(False)
+    monkeypatch.setattr(publish, "cache_full", careful)
+    pool.cache_full_blocks(A, [blocks[0], pool.null_block, blocks[1]], 0, 3, 2, 0)
+    assert [block.block_hash_num_tokens for block in blocks[:2]] == [2, 6]
+    assert pool.keys_of(pool.null_block) == ()
+
+
+@pytest.mark.parametrize("events", [True, False], ids=["events", "quiet"])
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_regular_allocation(events: bool, count: int, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def three_free() -> BlockPool:
+        pool, blocks = prepared(events)
+        pool.cache_full_blocks(A, blocks, 0, 2, 2, 0)
+        pool.get_new_blocks(2)
+        pool.free_blocks([blocks[1], blocks[0], blocks[2]])  # in the queue: 3, 2, 1
+        pool.take_events()
+        return pool
+
+    pool, twin = three_free(), three_free()
+    slow = references.lend(twin, count)
+    monkeypatch.setattr(references, "lend", careful)
+    monkeypatch.setattr(publish, "drop_keys", careful)  # no block has two keys, no key two blocks
+    assert [block.block_id for block in pool.get_new_blocks(count)] == [block.block_id for block in slow]
+    assert picture(pool) == picture(twin)
+
+
+def test_a_removal_names_digest_medium_and_group() -> None:
+    pool = BlockPool(2, True, 2, enable_kv_cache_events=True, medium="HBM")
+    blocks = pool.get_new_blocks(1)
+    pool.cache_full_blocks(A, blocks, 0, 1, 2, 3)
+    pool.free_blocks(blocks)
+    pool.take_events()
+    pool.get_new_blocks(1)
+    assert pool.take_events() == [BlockRemoved([A.block_hashes[0]], "HBM", 3)]
+
+
+# --- what events say ---
+
+
+class Plain:
+    """A request as an engine may have it: its digests in a tuple, its adapter under another name."""
+
+    request_id = "plain"
+    block_hashes = tuple(A.block_hashes)
+    all_token_ids = tuple(range(8))
+    lora_request = type("Adapter", (), {"adapter_id": 7, "name": "seven"})()
+
+
+class Nameless(Plain):
+    lora_request = object()
+
+
+def stored_by(request: CacheRequest, pool: BlockPool, end: int = 2) -> BlockStored:
+    pool.cache_full_blocks(request, pool.get_new_blocks(end), 0, end, 2, 0)
+    [event] = pool.take_events()
+    assert isinstance(event, BlockStored)
+    return event
+
+
+def test_an_event_has_lists_of_its_own_and_the_adapter(pool: BlockPool) -> None:
+    event = stored_by(Plain(), pool)  # type: ignore[arg-type]
+    assert (event.lora_id, event.lora_name) == (7, "seven")
+    assert (event.block_hashes, event.token_ids) == (A.block_hashes[:2], [0, 1, 2, 3])
+
+
+def test_an_adapter_without_name_is_no_error(pool: BlockPool) -> None:
+    event = stored_by(Nameless(), pool)  # type: ignore[arg-type]
+    assert (event.lora_id, event.lora_name) == (None, None)
+
+
+def test_extra_keys_are_those_of_each_block(pool: BlockPool) -> None:
+    request = Request("r", range(8), 2, items=[Item("picture", 1, 2)])
+    event = stored_by(request, pool, 3)
+    assert event.extra_keys == [request.extra_keys_for(0, 2), request.extra_keys_for(2, 4), None]
+    assert event.extra_keys[0] is not None
+    assert event.extra_keys[0] != event.extra_keys[1]
+
+
+def test_hits_are_announced_from_the_first_block(pool: BlockPool) -> None:
+    pool.cache_full_blocks(A, pool.get_new_blocks(4), 0, 4, 2, 0)
+    pool.take_events()
+    for count in range(5):
+        pool.emit_cached_block_events(A, count, 2, 0)
+        events = pool.take_events()
+        assert [len(event.block_hashes) for event in events] == ([count] if count else [])
+
+
+def test_defaults_are_those_of_a_plain_pool() -> None:
+    pool = BlockPool(3, True, 2)
+    assert (pool.enable_kv_cache_events, pool.num_hash_lookahead_tokens, pool.medium) == (False, 0, "GPU")
+    [block] = pool.get_new_blocks(1)
+    pool.cache_partial_block(A, block, 4, 0, 4)
+    pool.cache_partial_block(A, block, 2, 0, 4)  # an alias: what was there is kept
+    assert len(pool.keys_of(block)) == 2
