@@ -107,32 +107,31 @@ class OpenBlock(KVCacheBlock):
 
     def set_block_hash(self, block_hash: bytes, num_tokens: int | None = None) -> None:
         """Give the block its primary key."""
-        _set_block_hash(self, block_hash, num_tokens)
+        assert self._digest is None, "the block has a key already"
+        assert isinstance(self.pool, CompatBlockPool)
+        self.pool._add_key(block_hash, self, num_tokens)
 
     def reset_hash(self) -> None:
         """Take all keys."""
-        _reset_hash(self)
+        assert isinstance(self.pool, CompatBlockPool)
+        for key in self.pool.keys_of(self):
+            self.pool._drop_one_key(self, key)
+
+    @property
+    def _block_hash(self) -> bytes | None:
+        return self.block_hash
+
+    @_block_hash.setter
+    def _block_hash(self, block_hash: bytes | None) -> None:
+        self.reset_hash()
+        if block_hash is not None:
+            self.set_block_hash(block_hash)
 
 
-class OpenNullBlock(NullKVCacheBlock):
+class OpenNullBlock(OpenBlock, NullKVCacheBlock):
     """The null block, with the same doors."""
 
     __slots__ = ()
-
-    set_block_hash = OpenBlock.set_block_hash
-    reset_hash = OpenBlock.reset_hash
-
-
-def _set_block_hash(block: KVCacheBlock, block_hash: bytes, num_tokens: int | None) -> None:
-    assert block._digest is None, "the block has a key already"
-    assert isinstance(block.pool, CompatBlockPool)
-    block.pool._add_key(block_hash, block, num_tokens)
-
-
-def _reset_hash(block: KVCacheBlock) -> None:
-    assert isinstance(block.pool, CompatBlockPool)
-    for key in block.pool.keys_of(block):
-        block.pool._drop_one_key(block, key)
 
 
 class OpenIndex(KeyedIndex):

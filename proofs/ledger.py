@@ -58,7 +58,7 @@ def ledger() -> Ledger:
 
 def read(file: Path) -> Ledger:
     """The ledger in this file; an empty one if there is no such file."""
-    written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"format": FORMAT}
+    written: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"format": FORMAT}
     if written.get("format") != FORMAT:
         raise ValueError(f"{file} is not a ledger of format {FORMAT}")
     return {section: written.get(section, {}) for section in SECTIONS}

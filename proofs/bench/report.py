@@ -1,5 +1,6 @@
 """What a measurement says, as a table for people, as Markdown and as a picture."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -79,7 +80,8 @@ def markdown(all_of_it: Measurements, command: str, versions: dict[str, str]) ->
     page = [f"# {all_of_it.title}", "", NOTE, "", f"Written by `{command}`.", ""]
     page += ["| " + " | ".join(COLUMNS) + " |", "|---|" + "---:|" * (len(COLUMNS) - 1)]
     page += ["| " + " | ".join(row) + " |" for row in all_of_it.rows()]
-    return "\n".join([*page, "", ", ".join(f"{name} {value}" for name, value in versions.items()), ""])
+    machine = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.0f} at the end"
+    return "\n".join([*page, "", ", ".join([*(f"{name} {value}" for name, value in versions.items()), machine]), ""])
 
 
 def plot(measured: Sequence[Measured], title: str, file: Path) -> None:

@@ -177,11 +177,9 @@ def checker(
     with Progress() as progress:
         rates = checker_rates(scope, depth, runs, workers, progress)
     for rate in rates:
-        processes = f"{rate.workers} worker{'s' if rate.workers > 1 else ''}"
-        out.print(
-            f"{rate.what:28} {rate.scope:16} {processes:10} {rate.per_second:>12,.0f} a second "
-            f"({rate.number:,} in {rate.seconds:.1f} s)"
-        )
+        processes = "1 worker, a CPU second" if rate.workers == 1 else f"{rate.workers} workers, a second"
+        counted = f"{rate.number:,} in {rate.seconds:.1f} s"
+        out.print(f"{rate.what:28} {rate.scope:16} {processes:24} {rate.per_second:>10,.0f}  ({counted})")
     if json_file is not None:
         document = {"format": "blockpool-bench-checker/1", "versions": versions()}
         json_file.write_text(json.dumps({**document, "rates": [each.as_dict() for each in rates]}, indent=1) + "\n")

@@ -33,14 +33,22 @@ class MachineName(StrEnum):
     REQUESTS = "requests"
 
 
+Machine = Annotated[MachineName, typer.Option(help="The pool alone, or with requests and memory around it.")]
+Broken = Annotated[
+    list[str] | None, typer.Option("--break", help="A rule of the requests to break, to see what it is good for.")
+]
+Page = Annotated[
+    Path | None, typer.Option("--html", help="Also write a page to step through the machine, states and all.")
+]
+Serve = Annotated[
+    bool, typer.Option("--serve", help="Search nothing: step through the machine in a browser, on this machine.")
+]
+
+
 def explore(
     scope: ScopeName = "small",
-    machine: Annotated[
-        MachineName, typer.Option(help="The pool alone, or with requests and memory around it.")
-    ] = MachineName.POOL,
-    broken: Annotated[
-        list[str] | None, typer.Option("--break", help="A rule of the requests to break, to see what it is good for.")
-    ] = None,
+    machine: Machine = MachineName.POOL,
+    broken: Broken = None,
     blocks: Annotated[int | None, typer.Option(help="Lendable blocks, instead of the scope's.")] = None,
     refs: Annotated[int | None, typer.Option(help="Most references on one block.")] = None,
     watchers: Annotated[int | None, typer.Option(help="Different watchers.")] = None,
@@ -50,12 +58,8 @@ def explore(
     json_file: JsonFile = None,
     save: SaveFolder = None,
     memory: Memory = 1.0,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", help="Also write a page to step through the machine, states and all.")
-    ] = None,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Search nothing: step through the machine in a browser, on this machine.")
-    ] = False,
+    html_file: Page = None,
+    serve: Serve = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve; 0: any that is free.")] = 8017,
 ) -> None:
     """Search the spec alone: every reachable state, every call, every claim.
@@ -69,26 +73,24 @@ def explore(
     With --html the first part of the scope becomes one file, in which a person steps through its states and plays what
     was refuted; with --serve every part, however large, with the live spec behind the page.
     """
+    of_requests = machine is MachineName.REQUESTS
     parts: Sequence[AnyScope]
-    if machine is MachineName.REQUESTS:
-        parts = serving_parts(scope, broken or [])
-    else:
-        parts = narrowed_parts(scope, blocks, refs, watchers, batch)
+    parts = serving_parts(scope, broken or []) if of_requests else narrowed_parts(scope, blocks, refs, watchers, batch)
     if serve:
         _serve(parts, port)
-        return
+        raise typer.Exit
     check_folders(html_file)
     session = Session(f"machine {machine}, scope {scope}", json_file, save)
     with interruptible(session), workforce(workers, ray) as working, Progress() as progress:
         run_search(session, scope, parts, with_impl=False, workers=working, memory=memory, progress=progress)
-        if html_file is not None:
-            progress(f"drawing scope {parts[0].name}")
-            _write(html_file, parts[0], session)
+        _write(html_file, parts[0], session)
     session.end()
 
 
-def _write(file: Path, scope: AnyScope, session: Session) -> None:
+def _write(file: Path | None, scope: AnyScope, session: Session) -> None:
     """The first part of the scope, and whatever counterexamples there are."""
+    if file is None:
+        return
     from proofs.handbook.explorer.page import explorer_page
 
     examples: list[Any] = [obligation.counterexample for obligation in session.obligations]

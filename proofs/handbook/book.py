@@ -27,6 +27,7 @@ from proofs.handbook import (
 )
 from proofs.handbook.drawings import EXPLORER
 from proofs.handbook.explorer.page import explorer_page
+from proofs.handbook.guides import adopt
 from proofs.handbook.links import DeadLink, dead_links
 from proofs.handbook.museum import checkout
 from proofs.handbook.writing import Page
@@ -34,9 +35,6 @@ from proofs.oracle.breach import DUTIES
 from proofs.oracle.kv_events import LAWS as EVENT_LAWS
 from spec import ACTIONS, CLAIMS, RULES, WORLD_CLAIMS
 from spec.promises import PROMISES
-
-BY_HAND = ("index.md", "authors.md")
-"""Pages that stand at the top; the others in docs/ are guides for authors of other pools."""
 
 Progress = Callable[[str], None]
 
@@ -77,9 +75,7 @@ def build(out: Path, progress: Progress = lambda line: None, explored: Scope = S
 def write_sources(root: Path, sources: Path) -> int:
     """The sources of all pages: those written by hand, and those made of the objects that are checked."""
     shutil.copytree(root / "docs", sources)
-    for page in sorted(sources.glob("*.md")):
-        if page.name not in BY_HAND:
-            _adopt(root, sources, page)
+    guides = adopt(root, sources)
     for made in made_pages():
         file = sources / f"{made.path}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -87,9 +83,8 @@ def write_sources(root: Path, sources: Path) -> int:
     (sources / "generated").mkdir()
     picture = start_pages.picture(survey.read())
     (sources / "generated" / "life.html.md").write_text(picture, encoding="utf-8")
-    guides = sorted(page.stem for page in (sources / "authors").glob("*.md"))
     with (sources / "authors.md").open("a", encoding="utf-8") as authors:
-        listed = "\n".join(f"authors/{name}" for name in guides)
+        listed = "\n".join(f"authors/{name}" for name in (*guides, "profiles", "laws"))
         authors.write(f"\n## All of it\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n")
     return len(list(sources.rglob("*.md"))) - 1  # the picture is no page
 
@@ -130,39 +125,6 @@ def run_doctests(folder: Path) -> int:
             raise BuildError(f"an example in {page} is not as written:\n{said.getvalue()}")
         tried += result.attempted
     return tried
-
-
-def _adopt(root: Path, sources: Path, page: Path) -> None:
-    """A guide becomes a page for authors. What it links to in the repository becomes a page as well."""
-    target = sources / "authors" / page.name
-    target.parent.mkdir(exist_ok=True)
-
-    def replaced(found: "re.Match[str]") -> str:
-        file = found[1]
-        return f"](../{_source_page(root, sources, file)})"
-
-    text = re.sub(r"\]\(\.\./([^)#\s]+)\)", replaced, page.read_text(encoding="utf-8"))
-    target.write_text(text, encoding="utf-8")
-    page.unlink()
-
-
-LANGUAGES = {".py": "python", ".c": "c", ".json": "json", ".md": "markdown", ".toml": "toml"}
-
-
-def _source_page(root: Path, sources: Path, file: str) -> str:
-    """A page that shows a file of the repository; its path."""
-    origin = root / file
-    if not origin.is_file():
-        raise BuildError(f"a guide links to {file}, which is not there")
-    path = f"files/{re.sub('[^a-z0-9]+', '-', file.lower()).strip('-')}.md"
-    fence = "`" * 6
-    language = LANGUAGES.get(origin.suffix, "text")
-    code = f"{fence}{language}\n{origin.read_text(encoding='utf-8')}\n{fence}\n"
-    text = f"---\norphan: true\n---\n\n# `{file}`\n\n{code}"
-    target = sources / path
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(text, encoding="utf-8")
-    return path
 
 
 def _sphinx(sources: Path, out: Path) -> None:

@@ -13,6 +13,7 @@ from proofs.commands.docs import docs
 from proofs.explore.scopes import SCOPES
 from proofs.handbook import book
 from proofs.handbook.book import BuildError, build, run_doctests
+from proofs.handbook.guides import NoSuchFileError, adopt
 from proofs.handbook.links import dead_links
 from proofs.handbook.museum import checkout
 
@@ -57,8 +58,21 @@ def test_an_example_that_is_not_as_written_ends_the_build(tmp_path: Path) -> Non
 
 
 def test_a_guide_that_links_to_nothing_ends_the_build(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match=r"tests/gone\.c, which is not there"):
-        book._source_page(tmp_path, tmp_path, "tests/gone.c")
+    (tmp_path / "authors.md").touch()
+    (tmp_path / "index.md").touch()
+    (tmp_path / "pipe.md").write_text("[a subject](../tests/gone.c)", encoding="utf-8")
+    with pytest.raises(NoSuchFileError, match=r"tests/gone\.c, which is not there"):
+        adopt(tmp_path, tmp_path)
+
+
+def test_links_between_guides_lead_there_in_the_book_too(tmp_path: Path) -> None:
+    (tmp_path / "index.md").write_text("[pipe](pipe.md#calls)", encoding="utf-8")
+    (tmp_path / "authors.md").touch()
+    (tmp_path / "pipe.md").write_text("[up](authors.md) [beside](traces.md)", encoding="utf-8")
+    (tmp_path / "traces.md").touch()
+    assert adopt(tmp_path, tmp_path) == ["pipe", "traces"]
+    assert (tmp_path / "index.md").read_text(encoding="utf-8") == "[pipe](authors/pipe.md#calls)"
+    assert (tmp_path / "authors" / "pipe.md").read_text(encoding="utf-8") == "[up](../authors.md) [beside](traces.md)"
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:

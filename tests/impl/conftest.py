@@ -6,12 +6,13 @@ import os
 
 os.environ.setdefault("BLOCKPOOL_CONTRACTS", "full")  # before impl is imported: the level is read once
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
 
-from impl import BlockPool, KVCacheBlock, Request
+from impl import BlockPool, KVCacheBlock, Request, checks
 
 UNIT = 2
 
@@ -42,6 +43,22 @@ def picture_of(pool: BlockPool) -> dict[str, Any]:
 @pytest.fixture
 def picture() -> Callable[[BlockPool], dict[str, Any]]:
     return picture_of
+
+
+@pytest.fixture
+def number_of_pools() -> Callable[[bool], AbstractContextManager[None]]:
+    """Pretend that there are several pools, or only one, whatever tests before have left behind."""
+
+    @contextmanager
+    def pretend(several: bool) -> Iterator[None]:
+        change = 1000 if several else -1000
+        checks.num_pools += change
+        try:
+            yield
+        finally:
+            checks.num_pools -= change
+
+    return pretend
 
 
 @pytest.fixture

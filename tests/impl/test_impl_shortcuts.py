@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -15,12 +16,12 @@ from impl import (
     Item,
     KVCacheBlock,
     Request,
-    checks,
     publish,
     references,
 )
 
 Picture = Callable[[BlockPool], dict[str, Any]]
+NumberOfPools = Callable[[bool], AbstractContextManager[None]]
 Script = Callable[[BlockPool, list[KVCacheBlock]], object]
 
 A, B = Request("a", range(8), 2), Request("b", [9, *range(1, 8)], 2)
@@ -57,20 +58,25 @@ PUBLISHING: list[tuple[str, Script]] = [
 ]
 
 
-@pytest.mark.parametrize("pools", [1, 2, 3])
+@pytest.mark.parametrize("several", [False, True], ids=["one pool", "several"])
 @pytest.mark.parametrize("events", [True, False], ids=["events", "quiet"])
 @pytest.mark.parametrize("script", [script for _, script in PUBLISHING], ids=[name for name, _ in PUBLISHING])
 def test_regular_publishing(
-    script: Script, events: bool, pools: int, picture: Picture, monkeypatch: pytest.MonkeyPatch
+    script: Script,
+    events: bool,
+    several: bool,
+    picture: Picture,
+    number_of_pools: NumberOfPools,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pool, blocks = prepared(events)
     twin, other = prepared(events)
     with monkeypatch.context() as slow:
         slow.setattr(publish, "cache_unkeyed", lambda *_: False)
         script(twin, other)
-    monkeypatch.setattr(checks, "num_pools", pools)
     monkeypatch.setattr(publish, "cache_full", careful)
-    script(pool, blocks)
+    with number_of_pools(several):
+        script(pool, blocks)
     assert picture(pool) == picture(twin)
     assert picture(pool)["index"]
 

@@ -202,6 +202,8 @@ def test_whoever_writes_the_index_writes_the_blocks(block_pool: ModuleType) -> N
     assert pool.keys_of(block) == ()
     index._cache[other] = saved
     assert block.block_hash == other
+    block._block_hash = key
+    assert (block._block_hash, index.get_one_block(other)) == (key, None)
     index._cache.clear()
     assert not len(index)
     assert block.block_hash is null.block_hash is None
