@@ -31,21 +31,14 @@ def mutate(
     Results are kept in .blockpool/mutants.jsonl of the checkout: a run goes on where the last one ended, and judges
     anew what has changed. Survivors that do the same as the original are listed in proofs/detect/harmless.json.
     """
-    try:
-        from proofs.detect import mutation, scores
-    except ImportError as error:
-        err.print(
-            f"error: this command needs mutmut and pytest: pip install 'blockpool[mutate]' ({error})", markup=False
-        )
-        raise typer.Exit(2) from error
+    _check_tools()
+    from proofs.detect import mutation, scores
+
     modules = _modules(trees or ["impl", "spec"], module or [])
     if listed:
         for mutant in mutation.all_mutants(modules):
             out.print(f"{mutant.name}  (line {mutant.line})", markup=False)
         return
-    if not (ROOT / "tests").is_dir():
-        err.print("error: mutants are judged by the tests of a checkout, and here are none", style="red")
-        raise typer.Exit(2)
     file = ROOT / ".blockpool" / "mutants.jsonl"
     if fresh:
         file.unlink(missing_ok=True)
@@ -56,6 +49,20 @@ def mutate(
         ):
             session.decide(obligations)
     session.end()
+
+
+def _check_tools() -> None:
+    """Ends with wrong usage if mutmut or the tests are not here."""
+    try:
+        import mutmut  # noqa: F401
+        import pytest  # noqa: F401
+    except ImportError as error:
+        words = f"error: this command needs mutmut and pytest: pip install 'blockpool[mutate]' ({error})"
+        err.print(words, style="red", markup=False)
+        raise typer.Exit(2) from error
+    if not (ROOT / "tests").is_dir():
+        err.print("error: mutants are judged by the tests of a checkout, and here are none", style="red")
+        raise typer.Exit(2)
 
 
 def _print(survivor: "Judged", why: str | None) -> None:

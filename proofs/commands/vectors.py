@@ -18,6 +18,7 @@ from spec.profiles import PROFILES, profile_of
 
 if TYPE_CHECKING:
     from proofs.oracle.adapter import Subject
+    from proofs.oracle.vectors import Vector
     from proofs.oracle.vectors_consume import Coverage, Outcome
 
 app = typer.Typer(
@@ -91,7 +92,6 @@ def consume(
     answer, and the replies are also compared with it. Vectors that need what the pool does not have are left out.
     """
     from proofs.oracle.vectors import VectorError, read_all
-    from proofs.oracle.vectors_consume import Coverage, consume
 
     check_profile(profile)
     try:
@@ -99,24 +99,31 @@ def consume(
     except VectorError as error:
         fail(error)
     pool = _pool(subject, timeout)
-    coverage = Coverage()
     session = Session(f"{pool.name}, {folder}", json_file, sarif_file=sarif_file, github=github)
-    left_out: Counter[str] = Counter()
     try:
-        chosen = profile_of(pool.profile if profile is None else profile)
-        started = perf_counter()
-        for outcome in consume(vectors, pool, chosen, coverage):
-            if outcome.verdict is Verdict.VACUOUS:
-                left_out[outcome.words] += 1
-            else:
-                session.decide([_obligation(outcome, chosen.name, perf_counter() - started)])
-            started = perf_counter()
+        _consume(session, vectors, pool, profile)
     except ValueError as error:  # the pool names a profile that there is not
         fail(error)
     finally:
         pool.close()
-    _print_coverage(coverage, left_out)
     session.end()
+
+
+def _consume(session: Session, vectors: "list[Vector]", pool: "Subject", profile: str | None) -> None:
+    from proofs.oracle.vectors_consume import Coverage
+    from proofs.oracle.vectors_consume import consume as outcomes
+
+    coverage = Coverage()
+    left_out: Counter[str] = Counter()
+    chosen = profile_of(pool.profile if profile is None else profile)
+    started = perf_counter()
+    for outcome in outcomes(vectors, pool, chosen, coverage):
+        if outcome.verdict is Verdict.VACUOUS:
+            left_out[outcome.words] += 1
+        else:
+            session.decide([_obligation(outcome, chosen.name, perf_counter() - started)])
+        started = perf_counter()
+    _print_coverage(coverage, left_out)
 
 
 @app.command(name="list")
