@@ -13,3 +13,14 @@ html_css_files = ["handbook.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": False, "top_of_page_buttons": []}
+
+
+def level_of_captions(app: object, page: str, template: str, context: dict[str, object], doctree: object) -> None:
+    """Sphinx makes captions of the menu headings without a level, which screen readers need."""
+    tree = str(context.get("furo_navigation_tree", ""))
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
+def setup(app: object) -> None:
+    """Called by Sphinx. After the theme, which makes the menu in the same event."""
+    app.connect("html-page-context", level_of_captions, priority=900)  # type: ignore[attr-defined]

@@ -66,7 +66,7 @@ class Cluster:
             while waiting:
                 yield self._ray.get(waiting.popleft())
         except self._ray.exceptions.RayError as error:
-            raise ClusterError(f"a unit of work is lost: {str(error).strip()}") from error
+            raise ClusterError(f"a unit of work failed or was lost: {str(error).strip()}") from error
 
 
 Workforce = int | Cluster

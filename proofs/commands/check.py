@@ -23,6 +23,7 @@ from proofs.commands.session import (
 )
 from proofs.console import Progress
 from proofs.explore.serving import SERVING_SCOPES
+from proofs.ledger import compare
 
 
 def check(
@@ -54,4 +55,5 @@ def check(
         serving = SERVING_SCOPES["small"]
         run_search(session, "requests", serving, with_impl=True, workers=workers, memory=memory, progress=progress)
         run_jobs(session, agenda.nightly(seed) if deep else agenda.gate(seed), workers, progress)
+        session.decide(compare(session.obligations))
     session.end()

@@ -9,6 +9,7 @@ from proofs.commands.session import CORES, JsonFile, SaveFolder, Session, Worker
 from proofs.console import Progress, err, out
 from proofs.explain import nearest
 from proofs.jobs import Job
+from proofs.ledger import compare
 
 
 def prove(
@@ -40,6 +41,8 @@ def prove(
     session = Session("formulas against the spec" if twins else f"{seeds} seeds of Z3", json_file, save)
     with interruptible(session), Progress() as progress:
         run_jobs(session, work, workers, progress)
+        if source is None:
+            session.decide(compare(session.obligations))
     session.end()
 
 

@@ -29,7 +29,7 @@ AnyScope = Scope | ServingScope
 State = Any
 """A state of the machine that is searched: a Pool or a World."""
 
-CHUNK = 32  # states a worker expands at a time
+CHUNK = 32  # most states a worker expands at a time
 
 
 class Follower(Protocol):
@@ -288,8 +288,9 @@ def _search_level(
     progress: Progress,
 ) -> str | None:
     """Expand every state of the frontier; the new ones are appended. Says why the search must end, if it must."""
+    size = min(CHUNK, len(frontier) // 16 + 1)  # small where little is to do: at its end nobody waits long for others
     chunks = [
-        [(state, found.states[state]) for state in frontier[at : at + CHUNK]] for at in range(0, len(frontier), CHUNK)
+        [(state, found.states[state]) for state in frontier[at : at + size]] for at in range(0, len(frontier), size)
     ]
     done = 0
     for chunk, (tally, arrivals) in zip(chunks, expand(chunks), strict=True):

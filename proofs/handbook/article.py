@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from proofs.handbook import right_witnesses as right
 from proofs.handbook import witnesses as w
+from proofs.handbook import world_witnesses as world
 
 
 class Is(StrEnum):
@@ -66,7 +68,7 @@ CLAIMED = (
          "refs' source = refs source and refs' target = refs target + 1", On.SEEN),
     Said("7", "The extra reference of a copy is that of the cache entry.", F,
          "It belongs to the pending copy. When that has run the cached copy is free; cache entries hold nothing.",
-         "copies = {} implies refs copy = 0", On.SPEC, w.a_cached_copy_ends_without_a_reference),
+         "copies = {} implies refs copy = 0", On.SPEC, world.a_cached_copy_ends_without_a_reference),
     Said("8", "Both ends of a copy stay referenced until it has run.", F,
          "Without deferred release they are given back when scheduling ends, before the worker copies.",
          "released before run, and no allocation in between", On.SEEN),
@@ -75,7 +77,7 @@ CLAIMED = (
          "|keys| > 1 implies an alias no longer than the primary", On.BOTH, w.only_shorter_prefixes_make_further_keys),
     Said("10", "Only blocks that were written are published.", F,
          "Publishing happens while a pass is scheduled; a lookup hits before anything ran.",
-         "key in index and memory = {}", On.SPEC, w.what_is_scheduled_is_found_before_it_is_written),
+         "key in index and memory = {}", On.SPEC, world.what_is_scheduled_is_found_before_it_is_written),
     Said("11", "A block that is not full has no primary key.", F,
          "The end of a prompt inside a block is its primary key.",
          "coverage = 2 in a block of 4", On.BOTH, w.a_block_that_is_not_full_carries_the_primary_key),
@@ -98,7 +100,7 @@ CLAIMED = (
          "|pools| = 1", On.SEEN),
     Said("18", "If a group allocates before all hits are touched, one group hits and the other misses.", N,
          "One block gets two owners, and no map of the pool shows it.",
-         "invariants hold and a request misreads", On.SPEC, w.one_block_gets_two_owners),
+         "invariants hold and a request misreads", On.SPEC, world.one_block_gets_two_owners),
     Said("19", "The queue has six operations, `prepend` among them.", F,
          "Eight, and no `prepend`.", "|methods| = 8", On.VLLM, w.the_queue_has_no_prepend),
     Said("20", "A block that is handed out again has lost its keys.", F,
@@ -145,20 +147,20 @@ CLAIMED = (
          "free = 0 and refs = 0 everywhere", On.VLLM, w.a_raising_watcher_leaves_half_an_allocation),
     Said("R1", "An allocation tells the watchers before it drops keys.", R,
          "So it is; inside the callback a lookup still finds the block.",
-         "told before keys' = {}", On.BOTH, w.watchers_are_told_before_keys_go),
+         "told before keys' = {}", On.BOTH, right.watchers_are_told_before_keys_go),
     Said("R2", "Blank blocks are reused last in first out, cached ones first in first out.", R,
-         "So it is, call by call.", "queue = [4, 3, 1, 2]", On.BOTH, w.blank_blocks_are_reused_last_in_first_out),
+         "So it is, call by call.", "queue = [4, 3, 1, 2]", On.BOTH, right.blank_blocks_are_reused_last_in_first_out),
     Said("R3", "Equal prefixes computed twice are both kept.", R,
          "So it is: tables only grow, so the second copy cannot be exchanged.",
-         "|index k| = 2", On.BOTH, w.equal_prefixes_are_both_kept),
+         "|index k| = 2", On.BOTH, right.equal_prefixes_are_both_kept),
     Said("R4", "A block has one watcher.", R,
          "So it is in vLLM, where a second replaces the first; our promise is that both are told.",
-         "watchers' = {second}", On.VLLM, w.a_later_watcher_replaces_an_earlier),
+         "watchers' = {second}", On.VLLM, right.a_later_watcher_replaces_an_earlier),
     Said("R5", "The null block is skipped.", R, "So it is, by touch and release.",
-         "queue' = queue", On.BOTH, w.the_null_block_is_skipped),
+         "queue' = queue", On.BOTH, right.the_null_block_is_skipped),
     Said("R6", "The group is part of a key.", R, "So it is.",
-         "(prefix, 0) != (prefix, 1)", On.BOTH, w.a_key_belongs_to_one_group),
+         "(prefix, 0) != (prefix, 1)", On.BOTH, right.a_key_belongs_to_one_group),
     Said("R7", "The number of free blocks is kept, not counted.", R, "So it is.",
-         "count = |queue|", On.BOTH, w.the_free_count_is_kept_and_not_counted),
+         "count = |queue|", On.BOTH, right.the_free_count_is_kept_and_not_counted),
 )  # fmt: skip
 """In the order of the article's mistakes, then what is right and worth keeping."""

@@ -7,12 +7,9 @@ import ast
 import sys
 from typing import Any
 
-from proofs.explore.search import explore
-from proofs.explore.serving import SERVING_SCOPES, with_rules
 from proofs.handbook.lab import Lab
 from proofs.oracle.adapters.vllm_files import release_folder
 from proofs.oracle.adapters.vllm_release import core_release
-from spec import Admit, Grow, Key, Kind, RunPass, World
 
 
 def cached_free_blocks_count_as_free(lab: Lab) -> None:
@@ -58,21 +55,6 @@ def a_move_leaves_the_source_without_a_key(lab: Lab) -> None:
     assert lab.find(pool, request) is target
 
 
-def a_cached_copy_ends_without_a_reference() -> None:
-    """The reference on a copy belongs to the pending copy, and goes when it has run."""
-    world = _stateful()
-    for move in (Admit("a", 3), RunPass(), Grow("a", 4)):
-        assert not move.guard(world)
-        world = move.effect(world)
-    ((_, copy),) = world.copies
-    assert world.pool.refs[copy] == 1
-    assert copy not in {block for table in world.running["a"].tables for block in table}
-    assert world.pool.keys_of(copy)
-    world = RunPass().effect(world)
-    assert world.pool.refs[copy] == 0
-    assert world.pool.queue[-1] == copy
-
-
 def only_shorter_prefixes_make_further_keys(lab: Lab) -> None:
     pool, request = lab.pool(4, unit=2), lab.request(range(16), 2)
     promoted, masked, other, alias = pool.get_new_blocks(4)
@@ -85,14 +67,6 @@ def only_shorter_prefixes_make_further_keys(lab: Lab) -> None:
 
 
 UNIT_OF_BLOCKS = 4
-
-
-def what_is_scheduled_is_found_before_it_is_written() -> None:
-    """A key is findable when the request is admitted; memory still holds nothing."""
-    world = Admit("a", 3).effect(_attention())
-    (key, *_) = sorted(world.pool.index)
-    assert isinstance(key, Key)
-    assert all(not world.memory.get(block) for block in world.pool.index[key])
 
 
 def a_block_that_is_not_full_carries_the_primary_key(lab: Lab) -> None:
@@ -135,14 +109,6 @@ def nobody_uses_what_eviction_answers(lab: Lab) -> None:
     ]
     assert calls
     assert all(id(call) in alone for call in calls)
-
-
-def one_block_gets_two_owners() -> None:
-    """Without the rule a request reads another's content, while all maps of the pool agree."""
-    windowed = next(part for part in SERVING_SCOPES["small"] if part.name == "windowed")
-    found = explore(with_rules(windowed, "touch_before_allocating"), first_failure_ends=True)
-    assert "the_pools_own_invariants_hold" not in found.tally.failures
-    assert found.tally.failures
 
 
 def the_queue_has_no_prepend(lab: Lab) -> None:
@@ -270,81 +236,6 @@ def a_raising_watcher_leaves_half_an_allocation(lab: Lab) -> None:
     assert _raises(KeyError, pool.get_new_blocks, 4)
     assert pool.get_num_free_blocks() == 0
     assert all(block.ref_cnt == 0 for block in pool.blocks[1:])
-
-
-# --- what is right ---
-
-
-def watchers_are_told_before_keys_go(lab: Lab) -> None:
-    pool, request, seen = lab.pool(1), lab.request(range(4)), list[Any]()
-    (block,) = pool.get_new_blocks(1)
-    lab.publish(pool, request, [block])
-    pool.unpin_blocks([block], lambda told: seen.append((told, lab.find(pool, request))))
-    pool.get_new_blocks(1)
-    assert seen == [(block, block)]
-    assert lab.find(pool, request) is None
-
-
-def blank_blocks_are_reused_last_in_first_out(lab: Lab) -> None:
-    pool, request = lab.pool(4), lab.request(range(8))
-    one, two, three, four = pool.get_new_blocks(4)
-    lab.publish(pool, request, [one, two])
-    for block in (one, three, two, four):
-        pool.free_blocks([block])
-    assert lab.queue(pool) == [4, 3, 1, 2]
-
-
-def equal_prefixes_are_both_kept(lab: Lab) -> None:
-    pool, request = lab.pool(2), lab.request(range(4))
-    one, two = pool.get_new_blocks(2)
-    lab.publish(pool, request, [one])
-    lab.publish(pool, request, [two])
-    assert (lab.keys(pool, one), lab.keys(pool, two)) == (1, 1)
-
-
-def a_later_watcher_replaces_an_earlier(lab: Lab) -> None:
-    pool, told = lab.pool(1), list[str]()
-    (block,) = pool.get_new_blocks(1)
-    pool.touch([block])
-    pool.unpin_blocks([block], lambda _: told.append("first"))
-    pool.unpin_blocks([block], lambda _: told.append("second"))
-    pool.get_new_blocks(1)
-    assert told == ["second"]
-
-
-def the_null_block_is_skipped(lab: Lab) -> None:
-    pool = lab.pool(2)
-    pool.free_blocks([pool.null_block])
-    pool.touch([pool.null_block])
-    assert lab.queue(pool) == [1, 2]
-    assert pool.get_usage() == 0.0
-
-
-def a_key_belongs_to_one_group(lab: Lab) -> None:
-    pool, request = lab.pool(1), lab.request(range(4))
-    blocks = pool.get_new_blocks(1)
-    lab.publish(pool, request, blocks, group=1)
-    assert lab.find(pool, request, group=1) is blocks[0]
-    assert lab.find(pool, request, group=0) is None
-
-
-def the_free_count_is_kept_and_not_counted(lab: Lab) -> None:
-    pool = lab.pool(3)
-    pool.get_new_blocks(2)
-    assert pool.free_block_queue.num_free_blocks == pool.get_num_free_blocks() == len(lab.queue(pool)) == 1
-
-
-# --- words ---
-
-
-def _attention() -> World:
-    return next(part for part in SERVING_SCOPES["small"] if part.name == "attention").first_state()
-
-
-def _stateful() -> World:
-    world = next(part for part in SERVING_SCOPES["small"] if part.name == "stateful").first_state()
-    assert world.layout[1].kind is Kind.STATE
-    return world
 
 
 def _raises(error: type[Exception], call: Any, *arguments: Any) -> bool:

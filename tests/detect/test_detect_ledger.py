@@ -139,6 +139,12 @@ def test_a_proof_that_spends_far_more_than_recorded_is_refuted(spent: int, verdi
         assert budgets.words.startswith("touch spent 2,100,001 instead of 1,000,000")
 
 
+def test_another_solver_counts_otherwise(recorded: Path) -> None:
+    write(empty(proofs={"touch": 1_000_000}, versions={"z3-solver": "0.1"}), recorded)
+    [budgets] = compare([proof("touch", 9_000_000)])
+    assert (budgets.verdict, budgets.figures["recorded with Z3"]) == (Verdict.HOLDS, "0.1")
+
+
 @pytest.mark.usefixtures("recorded")
 def test_a_proof_without_record_is_not_compared_silently() -> None:
     [budgets] = compare([proof("touch", 1), proof("new", 1)])

@@ -114,7 +114,7 @@ def dying(_: Any) -> None:
 
 def test_what_is_lost_each_time_is_said_to_be_lost(two: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "AGAIN", 1)
-    with pytest.raises(ClusterError, match="a unit of work is lost"):
+    with pytest.raises(ClusterError, match="a unit of work failed or was lost"):
         list(two.map(dying, [None]))
 
 
