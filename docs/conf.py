@@ -10,6 +10,7 @@ html_theme = "furo"
 html_title = "The block pool handbook"
 html_static_path = ["_static"]
 html_css_files = ["handbook.css"]
+html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": False, "top_of_page_buttons": []}

@@ -187,6 +187,10 @@ class Inside:
         for block in _listed(value):
             self._pool._add_key(key, block, block._num_tokens)
 
+    def values(self) -> list[Any]:
+        """The block, or the dict of blocks, of each key."""
+        return list(self.__copy__().values())
+
     def pop(self, key: bytes) -> Any:
         """Take the key from all its blocks."""
         blocks = self._index.blocks(get_block_hash(key), get_group_id(key))

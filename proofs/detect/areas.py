@@ -62,10 +62,16 @@ _MACHINE = frozenset(
 """Of the spec, guards and effects are mutated; claims are tested by what they refuse, in tests/spec."""
 
 
+_WITH_VLLM = frozenset({"vllm_compat", "vllm_pool"})
+"""Judged where vLLM is installed, by tests/vllm: here nothing could kill their mutants."""
+
+
 def area_of(module: str) -> str | None:
     """The area that judges this module; None if it is not mutated."""
     tree, _, rest = module.partition(".")
     if tree == "impl":
+        if rest in _WITH_VLLM:
+            return None
         if module == "impl.contracts":
             return "contracts"
         return "managers" if rest.startswith("managers.") else "pool"

@@ -21,7 +21,7 @@ from proofs.detect.edits import Defect, Edit
 
 NOT_BEHAVIOUR = {
     "strings": "messages, names in reports and tags of digests; tests compare those that matter",
-    "assigned strings": "class attributes that are texts, such as the law and the remedy of an error",
+    "assigned strings": "texts: the law and the remedy of an error, and the detail that it gives",
     "annotations, imports, type aliases, TYPE_CHECKING, NewType, TypeVar, cast": "read by the type checker only",
     "decorators": "run at import; a wrong one ends it (as in mutmut)",
     "arguments of len and isinstance": "a wrong one always raises TypeError (as in mutmut)",
@@ -167,7 +167,7 @@ def _is_not_behaviour(node: cst.CSTNode) -> bool:
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value="__all__"))]):
             return True
         case cst.Assign(value=value) | cst.AnnAssign(value=value):
-            return isinstance(value, cst.SimpleString | cst.ConcatenatedString)
+            return isinstance(value, cst.SimpleString | cst.ConcatenatedString | cst.FormattedString)
     return False
 
 

@@ -56,14 +56,18 @@ class Swapper:
             raise NotSwappableError(mutant.name)
         file = self.functions[mutant.module, mutant.function][0].__code__.co_filename
         changed = compile(mutant.source, file, "exec", dont_inherit=True)
+        differs = False
         for code in _codes(changed):
             if (mutant.module, mutant.function) != place_of(code, self.files):
                 continue
             for function in self.functions[mutant.module, code.co_qualname]:
+                differs = differs or function.__code__ != code
                 try:
                     function.__code__ = code
                 except ValueError as error:
                     raise NotSwappableError(f"{mutant.name}: {error}") from error
+        if not differs:
+            raise NotSwappableError(f"{mutant.name}: not in the body")  # but in the default of an argument
         for cache in self.caches:
             cache.cache_clear()
 

@@ -72,10 +72,7 @@ def _findings(known: Mapping[str, object]) -> Page:
     for one in IN_THE_ENGINE:
         _in_the_engine(page, one)
     page.heading("In the pool")
-    page.say(
-        "Latent: an engine that makes no mistake meets few of these, and then they are silent. A trace is judged by:"
-    )
-    page.code("blockpool audit tests/bugs/vllm-0.33/B1.jsonl --profile strict", "text")
+    page.say("Latent: an engine that makes no mistake meets few of these, and then they are silent.")
     for bug in bugs():
         if bug.of_vllm:
             _in_the_pool(page, bug, known)
@@ -98,4 +95,5 @@ def _in_the_pool(page: Page, bug: Bug, known: Mapping[str, object]) -> None:
     page.say(bug.happened)
     laws = ", ".join(named(name, known) for name in bug.named_by)
     page.markdown(f"Named by {laws}." if laws else "This is within our contract too.")
-    page.fold("What the released pool answers", "\n".join(f"1. {plain(line)}" for line in bug.calls))
+    again = f"`blockpool audit tests/bugs/vllm-0.33/{bug.id}.jsonl --profile strict` judges this trace:"
+    page.fold("What the released pool answers", f"{again}\n\n" + "\n".join(f"1. {plain(line)}" for line in bug.calls))

@@ -43,7 +43,7 @@ def read(file: Path = FILE) -> Examples:
     written = json.loads(file.read_text(encoding="utf-8"))
     if written.get("format") != FORMAT:
         raise RecordError(f"{file} is not of format {FORMAT}; run: blockpool docs --record")
-    return {kind: written[kind] for kind in KINDS}
+    return {kind: written.get(kind, {}) for kind in KINDS}
 
 
 def check_names(kind: str, kept: Mapping[str, object], wanted: Sequence[str]) -> None:
@@ -136,12 +136,14 @@ def of_the_spec() -> Examples:
         for name, witness in exploration.tally.shown.items():
             calls = exploration.trace(witness)
             shown = Counterexample(name, sentences[name], part.first_state(), calls, "")
-            found["shown"][name] = _better(found["shown"].get(name), _example(part.name, shown))
+            example = _example(part.name, shown)
+            example["story"]["title"] = f"{name} is shown"
+            found["shown"][name] = _better(found["shown"].get(name), example)
     for rule in RULES:
-        example = without(rule)
-        if example is not None:
-            found["without"][rule] = example
-            found["broken"][example["claim"]] = _better(found["broken"].get(example["claim"]), example)
+        broken = without(rule)
+        if broken is not None:
+            found["without"][rule] = broken
+            found["broken"][broken["claim"]] = _better(found["broken"].get(broken["claim"]), broken)
     return found
 
 

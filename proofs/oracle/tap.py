@@ -54,6 +54,7 @@ class Tap:
         self._watchers: dict[Any, tuple[str, Callable[[Any], None]]] = {}  # each callback: its name, and what covers it
         self._digests: dict[int, str] = {}  # events may name a digest by its last 64 bits
         self._left_out: dict[int, Any] = {}  # events that report no change
+        self.writes_its_events = True  # not so if somebody else inserts keys: then he writes the Stored events
         self.other_media: set[str] = set()  # of other pools that put their events among those of this one
         start = Start(pool.num_gpu_blocks - 1, pool.enable_caching, pool.enable_kv_cache_events)
         order = tuple(block.block_id for block in pool.free_block_queue.get_all_free_blocks())

@@ -116,7 +116,7 @@ def test_wrong_usage_says_what_there_is(arguments: tuple[str, ...], words: str) 
 
 
 def test_the_checker_counts_the_same_with_any_number_of_workers() -> None:
-    rates = checker_rates("tiny", 2, 2, 2, silent)
+    rates = checker_rates("tiny", 1, 1, 2, silent)
     by_workers = [{each.what: each.number for each in rates if each.workers == count} for count in (1, 2)]
     assert by_workers[1] == {what: by_workers[0][what] for what in by_workers[1]}
     assert set(by_workers[1]) == {"states explored", "transitions explored", "edges in lockstep"}

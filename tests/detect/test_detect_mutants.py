@@ -43,7 +43,7 @@ class Box:
             raise ValueError("negative", side + 1)
         return side * side
 
-    def twice(self, side: int) -> int:
+    def twice(self, side: int = 1) -> int:
         def inner(number: int) -> int:
             return number + number
 
@@ -66,6 +66,7 @@ def test_every_mutant_of_a_small_module() -> None:
         ("Box.area", "if side < 0:", "if side <= 0:"),
         ("Box.area", "if side < 0:", "if side < 1:"),
         ("Box.area", "return side * side", "return side / side"),
+        ("Box.twice", "def twice(self, side: int = 1) -> int:", "def twice(self, side: int = 2) -> int:"),
         ("Box.twice", "return number + number", "return number - number"),
         ("Box.twice", "return inner(side)", "return inner(None)"),
     ]
@@ -149,8 +150,9 @@ def test_swapping_reaches_inner_functions(module: Any) -> None:
 
 
 def test_what_is_in_no_function_cannot_be_swapped(module: ModuleType) -> None:
-    with pytest.raises(NotSwappableError):
-        Swapper(MODULE).swap(mutant("LIMIT = 4"))
+    for change in ("LIMIT = 4", "def twice(self, side: int = 2) -> int:"):
+        with pytest.raises(NotSwappableError):
+            Swapper(MODULE).swap(mutant(change))
     assert module.LIMIT == 3
 
 

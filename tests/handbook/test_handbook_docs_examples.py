@@ -13,7 +13,19 @@ from proofs.handbook.evidence import EvidenceError
 from proofs.handbook.examples import RecordError
 from proofs.handbook.explorer.pictures import pool_picture
 from proofs.handbook.life import UnknownArrowError, diagram, numbered
-from spec import ACTIONS, CacheFullBlocks, GetNewBlocks, GroupId, Life, Prefix, UnpinBlocks, Watcher, first_state
+from spec import (
+    ACTIONS,
+    CLAIMS,
+    WORLD_CLAIMS,
+    CacheFullBlocks,
+    GetNewBlocks,
+    GroupId,
+    Life,
+    Prefix,
+    UnpinBlocks,
+    Watcher,
+    first_state,
+)
 
 
 def test_the_kept_arrows_are_those_of_a_search() -> None:
@@ -105,3 +117,9 @@ def test_the_diagram_has_every_state_and_arrow() -> None:
     assert drawn.count('class="arrow"') == len(arrows) == len(numbered(arrows))
     with pytest.raises(UnknownArrowError, match="blank lost"):
         diagram({"blank lost": {"calls": {}}})
+
+
+def test_every_claim_has_an_example() -> None:
+    kept = examples.read()
+    assert kept["broken"].keys() | kept["shown"].keys() == {one.name for one in (*CLAIMS, *WORLD_CLAIMS)}
+    assert all(one["story"]["title"] == f"{name} is shown" for name, one in kept["shown"].items())

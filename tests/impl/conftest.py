@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 os.environ.setdefault("BLOCKPOOL_CONTRACTS", "full")  # before impl is imported: the level is read once
@@ -46,12 +47,13 @@ def picture() -> Callable[[BlockPool], dict[str, Any]]:
 
 
 @pytest.fixture
-def number_of_pools() -> Callable[[bool], AbstractContextManager[None]]:
-    """Pretend that there are several pools, or only one, whatever tests before have left behind."""
+def number_of_pools() -> Callable[[int], AbstractContextManager[None]]:
+    """Pretend that there are so many pools, whatever tests before have left behind."""
 
     @contextmanager
-    def pretend(several: bool) -> Iterator[None]:
-        change = 1000 if several else -1000
+    def pretend(number: int) -> Iterator[None]:
+        gc.collect()  # so that none of those is counted out meanwhile
+        change = number - checks.num_pools
         checks.num_pools += change
         try:
             yield

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -20,10 +22,11 @@ from impl import (
     Request,
     UnknownBlock,
     WatcherErrors,
+    checks,
 )
 
 Picture = Callable[[BlockPool], dict[str, Any]]
-NumberOfPools = Callable[[bool], AbstractContextManager[None]]
+NumberOfPools = Callable[[int], AbstractContextManager[None]]
 
 
 # --- the queue ---
@@ -138,6 +141,135 @@ def test_the_error_of_a_watcher_names_the_call(pool: BlockPool) -> None:
         pool.free_blocks([block for block in pool.blocks if block.ref_cnt])
 
 
+# --- a refusal names the call ---
+
+ATTEMPTS: dict[str, Callable[[BlockPool, KVCacheBlock, Request], object]] = {
+    "get_new_blocks": lambda pool, block, r: pool.get_new_blocks(1),
+    "touch": lambda pool, block, r: pool.touch([block]),
+    "free_blocks": lambda pool, block, r: pool.free_blocks([block]),
+    "unpin_blocks": lambda pool, block, r: pool.unpin_blocks([block], print),
+    "cancel_watch": lambda pool, block, r: pool.cancel_watch(block, print),
+    "cache_full_blocks": lambda pool, block, r: pool.cache_full_blocks(r, [block], 0, 1, 2, 0),
+    "cache_partial_block": lambda pool, block, r: pool.cache_partial_block(r, block, 2, 0, 2),
+    "move_block_hashes": lambda pool, block, r: pool.move_block_hashes(block, block),
+    "evict_blocks": lambda pool, block, r: pool.evict_blocks({block.block_id}),
+    "reset_prefix_cache": lambda pool, block, r: pool.reset_prefix_cache(),
+    "take_events": lambda pool, block, r: pool.take_events(),
+    "emit_cached_block_events": lambda pool, block, r: pool.emit_cached_block_events(r, 1, 2, 0),
+}
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_a_call_from_inside_a_watcher_is_refused_by_name(name: str, pool: BlockPool, request_a: Request) -> None:
+    block, watched = pool.get_new_blocks(2)
+    pool.unpin_blocks([watched], print)
+    pool._telling = True
+    with pytest.raises(Refusal) as caught:
+        ATTEMPTS[name](pool, block, request_a)
+    assert (caught.value.reason, caught.value.call) == ("re-entrant", name)
+
+
+@pytest.mark.parametrize("name", ["cache_full_blocks", "cache_partial_block"])
+def test_publishing_without_caching_is_refused_by_name(name: str, request_a: Request) -> None:
+    pool = BlockPool(3, False, 2)
+    with pytest.raises(Refusal) as caught:
+        ATTEMPTS[name](pool, pool.get_new_blocks(1)[0], request_a)
+    assert (caught.value.reason, caught.value.call) == ("caching disabled", name)
+
+
+def test_an_error_is_the_same_after_pickling(pool: BlockPool) -> None:
+    with pytest.raises(Refusal) as caught:
+        pool.free_blocks([pool.blocks[3]])
+    error = caught.value
+    assert error.args == (error.call, error.detail, error.block_id) == ("free_blocks", error.detail, 3)
+    twin = pickle.loads(pickle.dumps(error))
+    assert (type(twin), twin.args, str(twin)) == (type(error), error.args, str(error))
+
+
+def test_the_error_of_watchers_keeps_ids_and_counts_errors(pool: BlockPool) -> None:
+    error = WatcherErrors("get_new_blocks", [OSError("a"), OSError("b")], [pool.blocks[2], pool.blocks[4]])
+    assert error.detail == "2 callback(s) raised, first OSError('a'); the call has finished"
+    assert pickle.loads(pickle.dumps(error)).result == [2, 4]
+    assert pickle.loads(pickle.dumps(WatcherErrors("reset_prefix_cache", [OSError("a")], True))).result is True
+
+
+def test_a_foreign_pool_that_is_telling_refuses_by_the_name_of_the_call(pool: BlockPool) -> None:
+    other = BlockPool(3, True, 2)
+    [mine], [foreign] = pool.get_new_blocks(1), other.get_new_blocks(1)
+    other._telling = True
+    with pytest.raises(Refusal) as caught:
+        pool.free_blocks([mine, foreign])
+    assert (caught.value.reason, caught.value.call) == ("re-entrant", "free_blocks")
+
+
+class Tokenless:
+    """A request that has digests but no tokens, of which no event can be made."""
+
+    request_id = "tokenless"
+    all_token_ids: tuple[int, ...] = ()
+
+    def __init__(self, digests: list[Any]) -> None:
+        self.block_hashes = digests
+
+
+PUBLISHING = ["cache_full_blocks", "cache_partial_block", "emit_cached_block_events"]
+
+
+@pytest.mark.parametrize("name", PUBLISHING)
+@pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
+def test_an_event_without_tokens_is_refused_by_name(
+    name: str, again: bool, pool: BlockPool, request_a: Request
+) -> None:
+    [block, other] = pool.get_new_blocks(2)
+    if again or name == "emit_cached_block_events":
+        pool.cache_full_blocks(request_a, [other], 0, 1, 2, 0)  # from now on the short cut is open
+    with pytest.raises(Refusal) as caught:
+        ATTEMPTS[name](pool, block, Tokenless(list(request_a.block_hashes)))  # type: ignore[arg-type]
+    assert (caught.value.reason, caught.value.call) == ("bad range", name)
+
+
+@pytest.mark.parametrize("name", PUBLISHING[:2])
+def test_a_digest_that_cannot_be_a_key_is_refused_by_name(name: str, pool: BlockPool) -> None:
+    with pytest.raises(Refusal) as caught:
+        ATTEMPTS[name](pool, pool.get_new_blocks(1)[0], Tokenless([[]]))  # type: ignore[arg-type]
+    assert caught.value.call == name
+
+
+def test_more_blocks_than_digests_cannot_be_announced(pool: BlockPool, request_a: Request) -> None:
+    for count, size in ((5, 2), (3, 4), (2, 8)):
+        with pytest.raises(Refusal) as caught:
+            pool.emit_cached_block_events(request_a, count, size, 0)
+        assert (caught.value.reason, caught.value.call) == ("bad range", "emit_cached_block_events")
+    with pytest.raises(Refusal) as wrong_group:
+        pool.emit_cached_block_events(request_a, 1, 2, -1)
+    assert wrong_group.value.call == "emit_cached_block_events"
+
+
+# --- what pools leave behind ---
+
+
+def test_pools_are_counted_as_long_as_they_exist() -> None:
+    gc.collect()
+    before = checks.num_pools
+    pools = [BlockPool(3, True, 2), BlockPool(3, True, 2)]
+    assert checks.num_pools == before + 2
+    pools.clear()
+    gc.collect()
+    assert checks.num_pools == before
+
+
+def test_making_a_pool_leaves_the_garbage_collector_as_it_was() -> None:
+    assert gc.isenabled()
+    BlockPool(3, True, 2)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        BlockPool(3, True, 2)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
 # --- what a refused call undoes, while there is one pool or several ---
 
 
@@ -145,15 +277,15 @@ BATCHES = [("touch", None), ("touch", "broken"), ("free_blocks", None), ("free_b
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong", "several"),
+    ("name", "wrong", "pools"),
     [
-        *((*batch, several) for batch in BATCHES for several in (False, True)),
-        ("touch", "foreign", True),
-        ("free_blocks", "foreign", True),
+        *((*batch, pools) for batch in BATCHES for pools in (1, 2)),
+        ("touch", "foreign", 2),
+        ("free_blocks", "foreign", 2),
     ],
 )
 def test_a_refused_batch_is_undone(
-    name: str, wrong: str | None, several: bool, pool: BlockPool, picture: Picture, number_of_pools: NumberOfPools
+    name: str, wrong: str | None, pools: int, pool: BlockPool, picture: Picture, number_of_pools: NumberOfPools
 ) -> None:
     held = pool.get_new_blocks(3)
     pool.touch([held[0], held[0]])
@@ -175,7 +307,7 @@ def test_a_refused_batch_is_undone(
         case _:
             batch += [None]
     before = picture(pool) if wrong != "broken" else [block.ref_cnt for block in pool.blocks]
-    with number_of_pools(several):
+    with number_of_pools(pools):
         for repeated in (batch, [*batch, held[1]]):
             with pytest.raises(Refusal):
                 getattr(pool, name)(repeated)

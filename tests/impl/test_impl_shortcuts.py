@@ -21,7 +21,7 @@ from impl import (
 )
 
 Picture = Callable[[BlockPool], dict[str, Any]]
-NumberOfPools = Callable[[bool], AbstractContextManager[None]]
+NumberOfPools = Callable[[int], AbstractContextManager[None]]
 Script = Callable[[BlockPool, list[KVCacheBlock]], object]
 
 A, B = Request("a", range(8), 2), Request("b", [9, *range(1, 8)], 2)
@@ -58,13 +58,13 @@ PUBLISHING: list[tuple[str, Script]] = [
 ]
 
 
-@pytest.mark.parametrize("several", [False, True], ids=["one pool", "several"])
+@pytest.mark.parametrize("pools", [1, 2, 3])
 @pytest.mark.parametrize("events", [True, False], ids=["events", "quiet"])
 @pytest.mark.parametrize("script", [script for _, script in PUBLISHING], ids=[name for name, _ in PUBLISHING])
 def test_regular_publishing(
     script: Script,
     events: bool,
-    several: bool,
+    pools: int,
     picture: Picture,
     number_of_pools: NumberOfPools,
     monkeypatch: pytest.MonkeyPatch,
@@ -75,7 +75,7 @@ def test_regular_publishing(
         slow.setattr(publish, "cache_unkeyed", lambda *_: False)
         script(twin, other)
     monkeypatch.setattr(publish, "cache_full", careful)
-    with number_of_pools(several):
+    with number_of_pools(pools):
         script(pool, blocks)
     assert picture(pool) == picture(twin)
     assert picture(pool)["index"]
@@ -118,6 +118,24 @@ def test_a_removal_names_digest_medium_and_group() -> None:
     assert pool.take_events() == [BlockRemoved([A.block_hashes[0]], "HBM", 3)]
 
 
+@pytest.mark.parametrize("pools", [1, 2, 3])
+def test_regular_release(
+    pools: int, picture: Picture, number_of_pools: NumberOfPools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pool, blocks), (twin, others) = prepared(False), prepared(False)
+    batch = [0, 5, 0, 2, 4]
+    for each, own in ((pool, blocks), (twin, others)):
+        each.touch([own[0], own[1]])
+    with monkeypatch.context() as slow:
+        slow.setattr(references, "give_back", lambda *_: False)
+        twin.free_blocks([twin.null_block, *(others[place] for place in batch)])
+    monkeypatch.setattr(references, "release", careful)
+    with number_of_pools(pools):
+        pool.free_blocks([pool.null_block, *(blocks[place] for place in batch)])
+    assert picture(pool) == picture(twin)
+    assert pool.get_num_free_blocks() == 6
+
+
 # --- what events say ---
 
 
@@ -150,6 +168,12 @@ def test_an_event_has_lists_of_its_own_and_the_adapter(pool: BlockPool) -> None:
 def test_an_adapter_without_name_is_no_error(pool: BlockPool) -> None:
     event = stored_by(Nameless(), pool)  # type: ignore[arg-type]
     assert (event.lora_id, event.lora_name) == (None, None)
+
+
+def test_a_request_without_extra_keys_may_meet_a_pool_that_looks_ahead() -> None:
+    pool = BlockPool(6, True, 2, enable_kv_cache_events=True, num_hash_lookahead_tokens=1)
+    event = stored_by(Plain(), pool)  # type: ignore[arg-type]
+    assert (event.extra_keys, event.lookahead_token_ids) == (None, [[2], [4]])
 
 
 def test_extra_keys_are_those_of_each_block(pool: BlockPool) -> None:

@@ -123,7 +123,7 @@ def test_a_document_has_every_verdict(tmp_path: Path) -> None:
     result = run("explore", *QUICK, "--json", str(path))
     assert result.exit_code == 4
     document = json.loads(path.read_text(encoding="utf-8"))
-    assert set(document) == {"format", "command", "versions", "platform", "seconds", "exit_code", "obligations"}
+    assert set(document) == {"format", "command", "note", "versions", "platform", "seconds", "exit_code", "obligations"}
     assert document["format"] == "blockpool-verdicts/1"
     assert document["exit_code"] == 4
     assert set(document["versions"]) == {"blockpool", "hypothesis", "icontract", "python"}

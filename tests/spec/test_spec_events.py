@@ -76,3 +76,12 @@ def test_stored_events_keep_their_order() -> None:
     one, two = Stored((X,), None, (9,), 1), Stored((A,), None, (1,), 1)
     assert settled([one, two]) == (one, two)
     assert settled([]) == ()
+
+
+def test_under_the_set_law_one_removal_takes_all_copies() -> None:
+    stored = Stored((A,), None, (1,), 1)
+    for bag, left in ((True, 1), (False, 0)):
+        mirror = Mirror(bag=bag)
+        for event in (stored, stored, Removed(A)):
+            mirror.read(event)
+        assert mirror.copies[A] == left

@@ -195,6 +195,7 @@ def test_whoever_writes_the_index_writes_the_blocks(block_pool: ModuleType) -> N
     index.insert(other, block)
     null.set_block_hash(key)
     assert index._cache == {key: {3: block, 0: null}, other: block}
+    assert index._cache.values() == [{3: block, 0: null}, block]
     assert index.pop(key, 3) is block
     assert pool.keys_of(block) == ((b"o" * 32, 0),)
     assert index.pop(key, 3) is None
@@ -347,6 +348,7 @@ def test_keys_that_change_through_inner_methods_are_heard(
     pool._insert_block_hash(request.block_hashes[1] + bytes(4), blocks[1], 8)
     pool._insert_block_hash(request.block_hashes[0] + bytes(4), blocks[1], None)
     assert pool.get_cached_block(request.block_hashes[0], [0]) == [blocks[1]]
+    assert len(pool.take_events()) == 1  # who inserts keys has to write their Stored himself
     pool.free_blocks(blocks)
     assert pool.get_new_blocks(1) == [blocks[0]]
     assert bool(caplog.records) is not heard
