@@ -32,7 +32,7 @@ SENTENCES = {
 CLAIMS_OF = {"explore": CLAIMS, "model": WORLD_CLAIMS}
 """The gates that judge the spec's own claims: of the pool alone, and of requests and memory around it."""
 
-_POSSIBLE = {claim.name for claim in (*POSSIBILITIES, *WORLD_POSSIBILITIES)}
+_POSSIBLE = {claim.name for claim in POSSIBILITIES} | {claim.name for claim in WORLD_POSSIBILITIES}
 
 
 def rows(names: Sequence[str], workers: int, progress: Callable[[str], None]) -> Iterator[tuple[str, Row]]:

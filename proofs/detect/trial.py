@@ -16,9 +16,9 @@ from proofs.detect.edits import Defect
 from proofs.detect.loader import install
 
 if TYPE_CHECKING:
-    from proofs.counterexample import Counterexample
     from proofs.detect.gates import Gate
     from proofs.explore.search import AnyScope
+    from proofs.verdicts import Example
 
 DIED = "the gate itself fails"
 """Not a catch: a gate that dies has judged nothing."""
@@ -94,8 +94,8 @@ def _least(broken: dict[str, Any]) -> int | None:
     return min((length for length in broken.values() if isinstance(length, int)), default=None)
 
 
-def _length(counterexample: "Counterexample | None") -> int | None:
-    return None if counterexample is None else len(counterexample.calls)
+def _length(counterexample: "Example | None") -> int | None:
+    return None if counterexample is None else len(counterexample.as_dict()["calls"])
 
 
 def _gates(defect: Defect, contracts: bool) -> "list[Gate]":

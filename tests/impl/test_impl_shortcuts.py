@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 
 from impl import (
+    AllBlocksCleared,
     BlockPool,
     BlockRemoved,
     BlockStored,
     CacheRequest,
     Item,
     KVCacheBlock,
+    Refusal,
     Request,
     publish,
     references,
@@ -200,3 +203,60 @@ def test_defaults_are_those_of_a_plain_pool() -> None:
     pool.cache_partial_block(A, block, 4, 0, 4)
     pool.cache_partial_block(A, block, 2, 0, 4)  # an alias: what was there is kept
     assert len(pool.keys_of(block)) == 2
+
+
+# --- ranges and masks where the short cut is open ---
+
+
+@pytest.mark.parametrize("events", [True, False], ids=["events", "quiet"])
+def test_an_empty_range_publishes_and_sends_nothing(events: bool, picture: Picture) -> None:
+    pool, blocks = prepared(events)
+    pool.cache_full_blocks(A, blocks, 0, 2, 2, 0)
+    before = picture(pool)
+    for place in range(3):
+        pool.cache_full_blocks(B, blocks, place, place, 2, 0)
+    assert picture(pool) == before
+
+
+def test_more_blocks_than_digests_are_refused_as_well(picture: Picture) -> None:
+    pool, blocks = prepared(False)
+    pool.cache_full_blocks(B, blocks[2:], 0, 2, 4, 0)  # the short cut is open for four such blocks
+    before = picture(pool)
+    with pytest.raises(Refusal, match="bad range"):
+        pool.cache_full_blocks(A, blocks, 0, 3, 4, 0)
+    assert picture(pool) == before
+
+
+def test_a_mask_begins_at_the_first_block_of_the_range() -> None:
+    pool, blocks = prepared(False)
+    pool.cache_full_blocks(A, blocks, 1, 4, 2, 0, [True, False, True])
+    assert [block.block_hash_num_tokens for block in blocks[:4]] == [None, 4, None, 8]
+
+
+def test_a_watcher_that_unpins_twice_is_told_once() -> None:
+    pool, told = BlockPool(3, True, 2), []
+    [block] = pool.get_new_blocks(1)
+    pool.touch([block])
+    watcher = told.append
+    pool.unpin_blocks([block], watcher)
+    pool.unpin_blocks([block], watcher)
+    pool.get_new_blocks(2)
+    assert told == [block]
+
+
+# --- what classes declare ---
+
+
+@pytest.mark.parametrize("event", [BlockStored, BlockRemoved, AllBlocksCleared])
+def test_what_an_event_does_not_say_is_none(event: type) -> None:
+    defaults = [field.default for field in dataclasses.fields(event) if field.default is not dataclasses.MISSING]
+    assert defaults
+    assert all(default is None for default in defaults)
+
+
+def test_what_there_is_many_of_has_no_dictionary() -> None:
+    pool = BlockPool(2, True, 2)
+    index = pool.cached_block_hash_to_block
+    for thing in (*pool.blocks, pool.free_block_queue, index, index.group(0)):
+        assert not hasattr(thing, "__dict__")
+    assert [block.is_null for block in pool.blocks] == [True, False]

@@ -7,6 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from proofs.commands.prove import prove
+from proofs.ledger import BUDGETS
 from proofs.prove.induction import PROVED
 from proofs.prove.jobs import pool_jobs, queue_jobs, quick_jobs
 from proofs.prove.noticed import DEFECTIVE
@@ -25,7 +26,8 @@ def test_what_is_named_is_proved(run, tmp_path):
     result = run("queued_blocks_are_unheld", "a_new_pool_is_possible", "--seeds", 1, "--workers", 1, "--json", file)
     assert result.exit_code == 0, result.output
     obligations = json.loads(file.read_text())["obligations"]
-    assert [one["name"] for one in obligations] == ["queued_blocks_are_unheld", "a_new_pool_is_possible"]
+    names = [one["name"] for one in obligations]
+    assert names == ["queued_blocks_are_unheld", "a_new_pool_is_possible", BUDGETS]
     assert obligations[0]["scope"] == "any size"
     assert obligations[0]["figures"]["conditions"] == 16
 
