@@ -746,7 +746,7 @@ DEFECTS: tuple[Defect, ...] = (
 CANARIES: tuple[str, ...] = (
     "popped blocks keep a link",
     "double free in one call is accepted",
-    "refused touch keeps the references before the wrong block",
+    "refused free drops the references before the wrong block",
     "watcher stays after it was told",
     "promotion keeps the partial key",
     "removed event only with the last copy",
