@@ -51,7 +51,7 @@ def test_a_small_hunt(tmp_path: Path) -> None:
     first = next(mutant for mutant in mutants if mutant.function == "Prefix.first")
     line = first.before
     endless = changed(first, first.source.replace(first.after, "while True: pass"))
-    same = changed(first, first.source.replace(first.after, line) + "\n# nothing else\n")
+    same = changed(first, "\n" + first.source.replace(first.after, line))  # a line lower, and nothing else
     fatal = changed(first, first.source.replace(first.after, "__import__('os').kill(__import__('os').getpid(), 9)"))
     found = hunted(tmp_path, [*mutants, endless, same, fatal])
     assert found[first.key].fate == "killed"
