@@ -62,7 +62,7 @@ _MACHINE = frozenset(
 """Of the spec, guards and effects are mutated; claims are tested by what they refuse, in tests/spec."""
 
 
-_WITH_VLLM = frozenset({"vllm_compat", "vllm_pool"})
+_WITH_VLLM = frozenset({"vllm", "vllm_compat", "vllm_pool"})
 """Judged where vLLM is installed, by tests/vllm: here nothing could kill their mutants."""
 
 
