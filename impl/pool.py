@@ -76,6 +76,11 @@ class BlockPool:
         # Token counts by block size: [s, 2s, ..].
         self._coverages: dict[int, list[int]] = {}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A pool that was pickled exists, too: see `checks.num_pools`."""
+        self.__dict__.update(state)
+        count_in(self)
+
     def _make_blocks(self) -> None:
         """Make and queue the blocks that can be lent, with the garbage collector held off.
 

@@ -68,7 +68,7 @@ class PlainStruct:
     @staticmethod
     def pack(form: str, *numbers: int) -> bytes:
         if form[-1] not in "Qq" or form[0] != ">":
-            raise NotImplementedError(f"format {form}")
+            raise ValueError(f"hashing packs big-endian 64-bit numbers, not {form}")
         return b"".join([number.to_bytes(8, "big", signed=form[-1] == "q") for number in numbers])
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -313,3 +315,17 @@ def test_a_refused_batch_is_undone(
                 getattr(pool, name)(repeated)
             after = picture(pool) if wrong != "broken" else [block.ref_cnt for block in pool.blocks]
             assert after == before
+
+
+def test_a_pool_that_was_pickled_still_tells_its_blocks_from_others() -> None:
+    """In a process that builds no pool itself, where nothing else says that there are two."""
+    pools = pickle.dumps((BlockPool(3, True, 4), BlockPool(3, True, 4)))
+    program = (
+        "import pickle, sys\n"
+        "one, other = pickle.loads(sys.stdin.buffer.read())\n"
+        "block = other.get_new_blocks(1)\n"
+        "try:\n    one.touch(block)\n"
+        "except Exception as error:\n    print(type(error).__name__)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], input=pools, capture_output=True, check=True)
+    assert ran.stdout.decode().strip() == "UnknownBlock"

@@ -235,7 +235,7 @@ def explore(begin: Callable[[list[bool]], Execution], call: Callable[[Execution]
         except Refused as refused:
             run.end("refused", f"raises {refused.name}")
         except Stop:
-            pass
+            pass  # another path follows what comes next
         except (TypeError, AttributeError, NameError, RecursionError) as error:
             raise UnsupportedError(f"{type(error).__name__}: {error}") from error
         pending += run.later
