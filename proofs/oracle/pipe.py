@@ -142,7 +142,7 @@ class PipeSubject:
             self._received += piece
         line, _, self._received = self._received.partition(b"\n")
         if self._received:
-            raise SubjectFailedError(f"more than one line for one call: {shortened(self._received)}")
+            raise SubjectFailedError(f"it answers more than it is asked: {shortened(self._received)}")
         return line
 
     def _wait(self, readable: list[int], writable: list[int], deadline: float) -> None:

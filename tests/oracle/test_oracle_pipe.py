@@ -83,7 +83,7 @@ def python(*lines: str) -> list[str]:
         (["sh", "-c", "kill -9 $$"], "ended by signal 9"),
         (["/no/such/program"], "cannot be run"),
         (["sleep", "60"], "no answer within 0.5 s"),
-        (["yes"], "more than one line for one call"),
+        (["yes"], "answers more than it is asked"),
         (["sh", "-c", "read x; echo nonsense; sleep 60"], "not JSON"),
         (["sh", "-c", """read x; echo '{"ok": 3}'; sleep 60"""], "the answer to hello is not one"),
         (["sh", "-c", """read x; echo '{"refused": "no"}'; sleep 60"""], "hello was answered with"),
@@ -108,7 +108,7 @@ def test_what_does_not_greet_is_no_subject(command: list[str], complaint: str) -
         (("print('{', flush=True)",), "not JSON"),
         (("print('{\"ok\": 1}', flush=True)",), "field 'ok'"),
         (("print('x' * 70000, flush=True)",), "not JSON"),
-        (('os.write(1, b\'{"ok": {"capacity": 3}}\\n{}\\n\')',), "more than one line"),
+        (('os.write(1, b\'{"ok": {"capacity": 3}}\\n{}\\n\')',), "answers more than it is asked"),
         (("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)",), "no answer within 1 s"),
     ],
 )
