@@ -72,7 +72,8 @@ def follower_of(scope: AnyScope) -> Follower:
     """The implementation that takes every call of this scope as well."""
     if not isinstance(scope, Scope):
         return ManagerFollower(1)
-    return EdgeFollower(scope.unit, raising=scope.nested)  # where watchers call back, they also raise
+    # Where watchers call back, they also raise.
+    return EdgeFollower(scope.unit, raising=scope.nested, alone=scope.alone)
 
 
 def _claim(scope: AnyScope) -> str:

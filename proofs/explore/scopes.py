@@ -66,6 +66,7 @@ class Scope:
     max_watches: int = 2  # most (block, watcher) pairs at a time
     untaken: int = 0  # most events that may wait in the outbox while the next call is made
     nested: bool = False  # are calls tried from inside watchers, while they are told?
+    alone: bool = False  # does no other pool of impl exist, so that a foreign block is no block at all?
     batch: int = 3  # most blocks named in one call, repeats counted
     unpinned: int = 2  # most blocks named in one unpin_blocks
     expected: tuple[int, int] | None = None  # states and steps, asserted when the whole scope was searched
@@ -272,9 +273,10 @@ _UNCACHED = replace(
 _QUIET = replace(
     _SMALL,
     name="quiet",
-    sentence="3 blocks, events off, no watchers: the short cuts of impl",
+    sentence="3 blocks, events off, no watchers, no other pool: the short cuts of impl",
     reporting=False,
     watchers=0,
+    alone=True,
 )
 _UNTAKEN = replace(_TINY, name="untaken", sentence="2 blocks, an event waiting in the outbox", watchers=0, untaken=1)
 _LARGE = replace(_SMALL, name="large", sentence="4 blocks, 1 watcher, otherwise as small", blocks=4, watchers=1)

@@ -87,7 +87,7 @@ class Subject:
         return frozenset(self._rung)
 
     def block(self, block: BlockId) -> KVCacheBlock:
-        """The block of the pool with this number; a block of another pool if it has none."""
+        """The block of the pool with this number; a foreign one if it has none."""
         return self.pool.blocks[block] if 0 <= block < len(self.pool.blocks) else self.names.stranger
 
     def blocks(self, blocks: tuple[BlockId, ...]) -> list[KVCacheBlock]:
@@ -129,7 +129,9 @@ class Subject:
     def free_blocks(self, action: FreeBlocks) -> None:
         names, blocks = self.names, self.blocks(action.blocks)
         # free_blocks would give a stranger back to the pool that owns it, which is right but not this action.
-        return self.pool.free_blocks([names.orphan if block is names.stranger else block for block in blocks])
+        return self.pool.free_blocks(
+            [names.orphan if block is names.stranger and isinstance(block, KVCacheBlock) else block for block in blocks]
+        )
 
     def unpin_blocks(self, action: UnpinBlocks) -> None:
         return self.pool.unpin_blocks(self.blocks(action.blocks), self._bell(action.watcher))

@@ -1,6 +1,7 @@
 """Who is who: the prefixes, watchers and blocks of the spec, and the digests, callbacks and blocks of `impl`."""
 
 from collections.abc import Callable
+from typing import Any
 
 from impl.block import KVCacheBlock
 from impl.pool import BlockPool
@@ -13,11 +14,15 @@ class BrokenPoolError(Exception):
 
 
 class Names:
-    """Prefixes by their digest, as the requests of `impl` compute it. `unit` is the hash unit in tokens."""
+    """Prefixes by their digest, as the requests of `impl` compute it. `unit` is the hash unit in tokens.
 
-    def __init__(self, unit: int) -> None:
+    A foreign block is one of another pool, with the same number as one of ours. `alone`: no other pool exists, as in
+    most processes, where `impl` spares itself the test whose a block is; then a foreign block is no block at all.
+    """
+
+    def __init__(self, unit: int, *, alone: bool = False) -> None:
         self.unit = unit
-        self.stranger = BlockPool(2, False, 1).blocks[1]  # same number as one of ours, but of another pool
+        self.stranger: Any = object() if alone else BlockPool(2, False, 1).blocks[1]
         self.orphan = KVCacheBlock(1)  # of no pool at all
         self._requests: dict[Prefix, Request] = {}
         self._digests: dict[Prefix, bytes] = {}
