@@ -59,9 +59,9 @@ def remembers(capture: Callable[..., Any], name: str) -> Callable[[F], F]:
 
 def links_agree(self: FreeKVCacheBlockQueue) -> bool:
     """Both directions name the same blocks, and the counter their number."""
-    node: KVCacheBlock | None = self.fake_free_list_head
+    node: Any = self.fake_free_list_head
     for _ in range(self.num_free_blocks + 1):
-        after = None if node is None else node.next_free_block
+        after = node.next_free_block
         if after is None or after.prev_free_block is not node:
             return False
         node = after
@@ -228,8 +228,8 @@ def answers_every_group(
 ) -> bool:
     if result is None:
         return True
-    pairs = zip(kv_cache_group_ids, result, strict=True)
-    return all((block_hash, group_id) in self.keys_of(block) for group_id, block in pairs)
+    asked = [(block_hash, group_id) for group_id in kv_cache_group_ids]
+    return len(result) == len(asked) and all(key in self.keys_of(result[i]) for i, key in enumerate(asked))
 
 
 def outbox_is_empty(self: BlockPool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -102,6 +103,18 @@ def test_blocks_of_several_pools_go_home(queue_of: Queue, request_a: Request) ->
     assert queue_of(q) == [2, 3, 1], "b[1] unkeyed to the front, b[0] keyed to the back"
     assert refs(q) == [0, 0, 0, 0], "b[1] unkeyed to the front, b[0] keyed to the back"
     assert queue_of(r) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("pools", [2, 3])
+def test_a_release_goes_home_while_there_are_so_many_pools(
+    pools: int, queue_of: Queue, number_of_pools: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    p, q = BlockPool(4, True, 2), BlockPool(4, True, 2)
+    mine, foreign = p.get_new_blocks(1), q.get_new_blocks(1)
+    with number_of_pools(pools):
+        p.free_blocks([*foreign, *mine])
+    assert (queue_of(p), queue_of(q)) == ([1, 2, 3], [1, 2, 3])
+    assert (p.get_num_free_blocks(), q.get_num_free_blocks()) == (3, 3)
 
 
 def test_watched_blocks_of_another_pool_go_to_its_back(queue_of: Queue) -> None:
