@@ -21,21 +21,27 @@ def docs(
     runs: Annotated[
         list[Path] | None, typer.Option("--evidence", help="First take the figures of this run, written with --json.")
     ] = None,
+    findings: Annotated[
+        bool, typer.Option("--findings", help="First reproduce the findings in vLLM 0.33.0, which must be installed.")
+    ] = False,
     workers: Workers = CORES,
 ) -> None:
     """Build the handbook: pages made of the objects that are checked.
 
     Nothing is fetched. A warning, a dead link, an example that is not as written, or a figure that does not fit what is
-    checked ends the build with code 2. --record and --evidence renew what pages take their figures and pictures from;
-    --evidence may be given several times, and replaces all runs that were kept.
+    checked ends the build with code 2. --record, --evidence and --findings renew the pictures, figures and observations
+    that pages are made of; --evidence may be given several times, and replaces all runs that were kept.
     """
-    from proofs.handbook import HandbookError, evidence, examples, survey
+    from proofs.handbook import HandbookError, evidence, examples, observed, survey
     from proofs.handbook.book import build
 
     try:
         with Progress() as progress:
             if runs:
                 evidence.record(runs)
+            if findings:
+                progress("findings are being reproduced")
+                observed.record()
             if record:
                 progress("the spec is being searched")
                 survey.record()

@@ -39,8 +39,7 @@ def pages(survey: Survey, known: Mapping[str, object]) -> Iterator[Page]:
 def _contents() -> Page:
     page = Page("actions/index", "What can be asked of a pool", "actions")
     page.say(
-        "Each action has the same three parts, in this order: a guard, which says why a correct pool refuses the "
-        "call; "
+        "Each action has the same three parts, in this order: a guard, which says why a correct pool refuses the call; "
         "the answers that the promise allows; and the effect, the state afterwards."
     )
     page.quote("A refused call changes nothing.")

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from inspect import getsource
 from textwrap import dedent
 
+from proofs.handbook import observed
 from proofs.handbook.article import CLAIMED, Is, On, Said
 from proofs.handbook.findings import IN_THE_ENGINE, Finding
 from proofs.handbook.lab import RELEASE
 from proofs.handbook.museum import Bug, bugs
+from proofs.handbook.observed import Observed
 from proofs.handbook.writing import Page, claim, named, plain, rule
 
 
@@ -22,17 +24,15 @@ def _ledger() -> Page:
     page = Page("article", "The claims ledger", "article")
     page.say(
         "A well-known article explains vLLM's block pool. These are its claims in our words, what is so in release "
-        f"{RELEASE}, the same as a formula, and a witness: a few lines that are run, on the pool of this project "
-        f"and on "
-        "the core files of vLLM, and fail if it were otherwise."
+        f"{RELEASE}, the same as a formula, and a witness: a few lines that are run, on the pool of this project and "
+        "on the core files of vLLM, and fail if it were otherwise."
     )
     count = Counter(one.verdict for one in CLAIMED)
     unseen = sum(one.witness is None for one in CLAIMED)
     page.say(
         f"{count[Is.FALSE]} are false, {count[Is.IMPRECISE]} imprecise, {count[Is.RIGHT]} right and worth keeping. "
-        f"{unseen} are about parts of vLLM that its core files do not have; they were seen in an installed vLLM "
-        f"and are "
-        "not shown here."
+        f"{unseen} are about parts of vLLM that its core files do not have; they were seen in an installed vLLM and "
+        "are not shown here."
     )
     rows = [
         [f"[{one.number}](#said-{one.number.lower()})", plain(one.said), f"**{one.verdict}**", str(one.on)]
@@ -60,17 +60,22 @@ def _said(page: Page, one: Said) -> None:
 
 
 def _findings(known: Mapping[str, object]) -> Page:
-    page = Page("findings", f"Findings in vLLM {RELEASE}", "findings")
+    page, seen = Page("findings", f"Findings in vLLM {RELEASE}", "findings"), observed.read()
     page.say(
         "Every defect was executed on the real pool. Those of the pool are kept as traces, recorded from the release "
-        "itself; an audit of the trace names the law that is broken. Those of the engine around it need requests, "
-        "and "
-        "are shown by the machine with requests where it can express them."
+        "itself; an audit of the trace names the law that is broken. Those of the engine around it have a few lines "
+        "each that reproduce them, and the machine with requests shows them too where it can express them."
     )
     page.heading("In the engine around the pool")
     page.say("Reachable through the unmodified scheduler and managers.")
+    page.say(
+        f"What was observed is of vLLM {seen.vllm}, installed under Python {seen.python}. To see it again, run "
+        "`blockpool docs --findings` where it is installed; a reproduction fails where its finding is not so. Events "
+        "are written with each key as the number of tokens of its prefix. What a `lab` is asked, the core files of the "
+        "release answer too; what an `engine` is asked needs an installation."
+    )
     for one in IN_THE_ENGINE:
-        _in_the_engine(page, one)
+        _in_the_engine(page, one, seen)
     page.heading("In the pool")
     page.say("Latent: an engine that makes no mistake meets few of these, and then they are silent.")
     for bug in bugs():
@@ -79,15 +84,18 @@ def _findings(known: Mapping[str, object]) -> Page:
     return page
 
 
-def _in_the_engine(page: Page, one: Finding) -> None:
+def _in_the_engine(page: Page, one: Finding, seen: Observed) -> None:
     page.heading(f"{one.id}. {plain(one.title)}", f"finding-{one.id.lower()}", 3)
     page.say(one.happens)
+    page.say(f"Observed in vLLM {seen.vllm}:")
+    page.items(plain(line) for line in seen.findings[one.id])
+    page.fold("The reproduction", f"```python\n{getsource(one.reproduction).rstrip()}\n```")
     if one.rules:
         page.markdown(f"The machine with requests does the same without {', '.join(rule(name) for name in one.rules)}.")
     if one.claims:
-        page.markdown(f"Ruled out by {', '.join(claim(name) for name in one.claims)}.")
+        page.markdown(f"Our claims about it: {', '.join(claim(name) for name in one.claims)}.")
     if not one.rules and not one.claims:
-        page.say("Seen in an installed release; our machine has no words for it.")
+        page.say("Our machine has no words for it.")
 
 
 def _in_the_pool(page: Page, bug: Bug, known: Mapping[str, object]) -> None:

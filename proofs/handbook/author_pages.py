@@ -52,9 +52,8 @@ def _profiles() -> Page:
 def _laws() -> Page:
     page = Page("authors/laws", "Laws: what a pool is judged by", "laws")
     page.say(
-        "The claims speak of the state of the abstract machine. Laws speak of what a caller sees, so that a pool "
-        "can be "
-        "judged from outside, by its answers alone. A law without a choice holds for every pool."
+        "The claims speak of the state of the abstract machine. Laws speak of what a caller sees, so that a pool can "
+        "be judged from outside, by its answers alone. A law without a choice holds for every pool."
     )
     page.heading("Promised by every pool")
     for one in LAWS:

@@ -19,14 +19,12 @@ def pages(evidence: Evidence, known: Mapping[str, object]) -> Iterator[Page]:
     page = Page("evidence", "The evidence", "evidence")
     page.say(
         "Every figure on these pages was written by a command into one of three files: `proofs/ledger.json`, which "
-        "holds figures that may change only on purpose; `proofs/handbook/evidence.json`, with the verdicts of the "
-        "runs "
+        "holds figures that may change only on purpose; `proofs/handbook/evidence.json`, with the verdicts of the runs "
         "below; and `proofs/handbook/examples.json`, with the traces that are drawn."
     )
     page.say(
-        "There are four verdicts, and only “holds” is success. Refuted: there is a counterexample. Inconclusive: "
-        "the run "
-        "ended too early to say. Vacuous: nothing that was tried could have refuted it."
+        "There are four verdicts, and only “holds” is success. Refuted: there is a counterexample. Inconclusive: the "
+        "run ended too early to say. Vacuous: nothing that was tried could have refuted it."
     )
     _runs(page, evidence, known)
     _counts(page, evidence)
@@ -44,8 +42,7 @@ def _runs(page: Page, evidence: Evidence, known: Mapping[str, object]) -> None:
         verdicts = Counter(one["verdict"].replace("holds", "hold") for one in run.obligations)
         page.heading(f"`{run.command}`", level=3)
         page.say(
-            f"{len(run.obligations)} obligations: "
-            f"{', '.join(f'{count} {name}' for name, count in verdicts.items())}. "
+            f"{len(run.obligations)} obligations: {', '.join(f'{count} {name}' for name, count in verdicts.items())}. "
             f"{_seed(run)} Versions: {', '.join(f'{name} {number}' for name, number in run.versions.items())}."
         )
         page.fold("All verdicts", _verdicts(run, known))

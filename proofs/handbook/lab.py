@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import impl
-from proofs.oracle.adapters.vllm_release import core_release
+from proofs.oracle.adapters.vllm_release import Release, core_release
 
 RELEASE = "0.33.0"
 UNIT = 4
@@ -26,6 +26,7 @@ class Lab:
     count_keys: Callable[[Any, Any], int]
     queue_class: type[Any]
     release: str = ""  # of vLLM
+    in_events: Callable[[Any], Any] = bytes  # how events name a hash
 
     def pool(self, blocks: int, *, caching: bool = True, unit: int = UNIT, events: bool = False) -> Any:
         """A pool that can lend so many blocks."""
@@ -52,6 +53,9 @@ class Lab:
         return self.count_keys(pool, block)
 
 
+AnyLab = TypeVar("AnyLab", bound=Lab)
+
+
 def ours() -> Lab:
     """The pool of this project."""
     return Lab(
@@ -65,9 +69,13 @@ def ours() -> Lab:
 
 def vllm() -> Lab:
     """The core files of vLLM's release. Raises NotFetchedError if they are not there."""
-    release = core_release(RELEASE)
-    return Lab(
-        f"vllm {RELEASE}",
+    return of_release(core_release(RELEASE), Lab)
+
+
+def of_release(release: Release, kind: type[AnyLab]) -> AnyLab:
+    """The pool of a release of vLLM, of the files that are there."""
+    return kind(
+        f"vllm {release.version}",
         release.pool,
         _request,
         lambda pool, block: (
@@ -76,7 +84,8 @@ def vllm() -> Lab:
             else 1 + len(getattr(pool, "cached_block_hashes_by_block", {}).get(block.block_id, ()))
         ),
         release.utils.FreeKVCacheBlockQueue,
-        RELEASE,
+        release.version,
+        release.utils.maybe_convert_block_hash,
     )
 
 

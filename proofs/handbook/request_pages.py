@@ -51,8 +51,8 @@ def _page(name: str, sentence: str, examples: Examples) -> Page:
     page.quote(sentence)
     page.heading("What happens without it")
     page.say(
-        f"The rule is switched off and the scope `{example['scope']}` is searched; this is a shortest run that "
-        f"breaks a claim."
+        f"The rule is switched off and the scope `{example['scope']}` is searched; this is a shortest run that breaks "
+        "a claim."
     )
     page.markdown(f"Broken is {claim(example['claim'])}.")
     page.html(strip(example["story"]))
