@@ -219,7 +219,7 @@ def test_whoever_is_read_cannot_be_dropped_first(spy: Spy, picture: Picture) -> 
     for drop in (coordinator.preempt, coordinator.finish, coordinator.abort):
         with pytest.raises(StillReadError, match="drop the requests that hit its blocks first") as caught:
             drop(first)
-        assert caught.value.block_id == 1
+        assert (caught.value.call, caught.value.block_id) == (drop.__name__, 1)
     assert picture(pool) == before
     assert coordinator.is_running(first)
     coordinator.preempt(second)
@@ -329,6 +329,39 @@ def test_a_watcher_that_raises_does_not_stop_an_admission(interrupt: bool, spy: 
     assert pool.get_num_free_blocks() == 3
 
 
+def test_a_watcher_that_raises_does_not_stop_growth(spy: Spy) -> None:
+    pool = spy(3)
+    coordinator = Coordinator(pool, [FULL2])
+    first = request_of(2, "first")
+    assert coordinator.admit(first, 2, 2)
+    coordinator.commit()
+
+    def fail(block: KVCacheBlock) -> None:
+        raise ValueError
+
+    coordinator.unpin(coordinator.pin(first, 0, 0), fail)
+    coordinator.finish(first)
+    other = request_of(4, "other", first=9)
+    assert coordinator.admit(other, 4, 2)
+    coordinator.commit()
+    with pytest.raises(WatcherErrors) as caught:
+        coordinator.grow(other, 4)
+    assert (caught.value.call, caught.value.result) == ("grow", True)
+    assert coordinator.scheduled(other) == 4
+
+
+def test_a_watcher_that_somebody_else_left_may_raise_in_the_first_call(spy: Spy) -> None:
+    pool = spy(3)
+
+    def fail(block: KVCacheBlock) -> None:
+        raise ValueError
+
+    pool.unpin_blocks(pool.get_new_blocks(1), fail)
+    with pytest.raises(WatcherErrors) as caught:
+        Coordinator(pool, [FULL2]).reset()
+    assert (caught.value.call, caught.value.result) == ("reset", True)
+
+
 def test_an_error_of_another_kind_passes(spy: Spy) -> None:
     coordinator = Coordinator(spy(4), [FULL2])
     with pytest.raises(ZeroDivisionError):
@@ -389,7 +422,7 @@ def test_a_reset_finishes_in_all_pools_before_it_reports_watchers(spy: Spy) -> N
     coordinator.finish(first)
     with pytest.raises(WatcherErrors) as caught:
         coordinator.reset()
-    assert caught.value.errors == errors
+    assert (caught.value.call, caught.value.errors, caught.value.result) == ("reset", errors, True)
     assert all(len(pool.cached_block_hash_to_block) == 0 for pool in pools)
 
 
@@ -414,35 +447,63 @@ def test_blocks_are_published_once_their_digests_exist(spy: Spy) -> None:
     assert pool.blocks[1].block_hash_num_tokens == 4
 
 
+def test_behind_a_block_that_is_never_whole_publishing_goes_on(spy: Spy) -> None:
+    """A window of one token needs nothing of a hit that ends inside a block: the first slots of its own stay empty."""
+    pool = spy(20)
+    coordinator = Coordinator(pool, [FULL2, GroupSpec(Kind.WINDOW, 4, window=1)])
+    computed_once(coordinator, 6)
+    second = request_of(12, "second")
+    assert coordinator.find_longest_hit(second, 12).num_tokens == 6
+    pool.log.clear()
+    assert coordinator.admit(second, 12, 12)
+    published = [call[3:5] for call in pool.log if call[0] == "full" and call[-1] == 1]
+    assert published == [(2, 3)]
+
+
 # ---- wrong calls ----
 
-WRONG: dict[str, tuple[type[ManagerError], Callable[[Coordinator, Request, Request], Any]]] = {
-    "admit twice": (AlreadyRunningError, lambda c, running, other: c.admit(running, 6, 6)),
-    "no prompt": (LengthError, lambda c, running, other: c.admit(other, 0, 1)),
-    "prompt longer than the request": (LengthError, lambda c, running, other: c.admit(other, 9, 9)),
-    "look for a prompt that is too long": (LengthError, lambda c, running, other: c.find_longest_hit(other, 9)),
-    "admit no more than the hit": (LengthError, lambda c, running, other: c.admit(other, 8, 4)),
-    "admit more than the prompt": (LengthError, lambda c, running, other: c.admit(other, 6, 7)),
-    "grow a stranger": (UnknownRequestError, lambda c, running, other: c.grow(other, 1)),
-    "grow by nothing": (LengthError, lambda c, running, other: c.grow(running, 4)),
-    "grow beyond the tokens": (LengthError, lambda c, running, other: c.grow(running, 9)),
-    "computed of a stranger": (UnknownRequestError, lambda c, running, other: c.computed(other)),
-    "scheduled of a stranger": (UnknownRequestError, lambda c, running, other: c.scheduled(other)),
-    "tables of a stranger": (UnknownRequestError, lambda c, running, other: c.tables(other)),
-    "finish a stranger": (UnknownRequestError, lambda c, running, other: c.finish(other)),
-    "invalidate a stranger": (UnknownRequestError, lambda c, running, other: c.invalidate(other)),
-    "pin of a stranger": (UnknownRequestError, lambda c, running, other: c.pin(other, 0, 0)),
-    "pin in no group": (PinError, lambda c, running, other: c.pin(running, 2, 0)),
-    "pin at no entry": (PinError, lambda c, running, other: c.pin(running, 0, -1)),
-    "pin null": (PinError, lambda c, running, other: c.pin(running, 1, 0)),
-    "unpin what is not pinned": (PinError, lambda c, running, other: c.unpin(c.tables(running)[0][0], print)),
-    "unpin now what is not pinned": (PinError, lambda c, running, other: c.unpin_now(c.tables(running)[0][0])),
+WRONG: dict[str, tuple[type[ManagerError], str, Callable[[Coordinator, Request, Request], Any]]] = {
+    "admit twice": (AlreadyRunningError, "admit", lambda c, running, other: c.admit(running, 6, 6)),
+    "no prompt": (LengthError, "find_longest_hit", lambda c, running, other: c.admit(other, 0, 1)),
+    "prompt longer than the request": (LengthError, "find_longest_hit", lambda c, running, other: c.admit(other, 9, 9)),
+    "look for a prompt that is too long": (
+        LengthError,
+        "find_longest_hit",
+        lambda c, running, other: c.find_longest_hit(other, 9),
+    ),
+    "admit no more than the hit": (LengthError, "admit", lambda c, running, other: c.admit(other, 8, 4)),
+    "admit more than the prompt": (LengthError, "admit", lambda c, running, other: c.admit(other, 6, 7)),
+    "grow a stranger": (UnknownRequestError, "grow", lambda c, running, other: c.grow(other, 1)),
+    "grow by nothing": (LengthError, "grow", lambda c, running, other: c.grow(running, 4)),
+    "grow beyond the tokens": (LengthError, "grow", lambda c, running, other: c.grow(running, 9)),
+    "computed of a stranger": (UnknownRequestError, "computed", lambda c, running, other: c.computed(other)),
+    "scheduled of a stranger": (UnknownRequestError, "scheduled", lambda c, running, other: c.scheduled(other)),
+    "tables of a stranger": (UnknownRequestError, "tables", lambda c, running, other: c.tables(other)),
+    "finish a stranger": (UnknownRequestError, "finish", lambda c, running, other: c.finish(other)),
+    "preempt a stranger": (UnknownRequestError, "preempt", lambda c, running, other: c.preempt(other)),
+    "abort a stranger": (UnknownRequestError, "abort", lambda c, running, other: c.abort(other)),
+    "invalidate a stranger": (UnknownRequestError, "invalidate", lambda c, running, other: c.invalidate(other)),
+    "pin of a stranger": (UnknownRequestError, "pin", lambda c, running, other: c.pin(other, 0, 0)),
+    "pin in no group": (PinError, "pin", lambda c, running, other: c.pin(running, 2, 0)),
+    "pin at no entry": (PinError, "pin", lambda c, running, other: c.pin(running, 0, -1)),
+    "pin behind the last entry": (PinError, "pin", lambda c, running, other: c.pin(running, 0, 2)),
+    "pin null": (PinError, "pin", lambda c, running, other: c.pin(running, 1, 0)),
+    "unpin what is not pinned": (PinError, "unpin", lambda c, running, other: c.unpin(c.tables(running)[0][0], print)),
+    "unpin now what is not pinned": (
+        PinError,
+        "unpin_now",
+        lambda c, running, other: c.unpin_now(c.tables(running)[0][0]),
+    ),
 }
 
 
-@pytest.mark.parametrize(("error", "call"), WRONG.values(), ids=WRONG.keys())
+@pytest.mark.parametrize(("error", "name", "call"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_call_is_refused_and_changes_nothing(
-    error: type[ManagerError], call: Callable[[Coordinator, Request, Request], Any], spy: Spy, picture: Picture
+    error: type[ManagerError],
+    name: str,
+    call: Callable[[Coordinator, Request, Request], Any],
+    spy: Spy,
+    picture: Picture,
 ) -> None:
     pool = spy(20)
     coordinator = Coordinator(pool, [FULL2, GroupSpec(Kind.STATE, 2)])
@@ -452,6 +513,7 @@ def test_a_wrong_call_is_refused_and_changes_nothing(
     before = picture(pool), ids(coordinator, running), coordinator.running
     with pytest.raises(error) as caught:
         call(coordinator, running, other)
+    assert caught.value.call == name
     assert isinstance(caught.value, (ValueError, BlockPoolError))
     assert isinstance(caught.value, Refusal)
     assert f"Remedy: {error.remedy}" in str(caught.value)
