@@ -32,20 +32,12 @@ def docs(
     checked ends the build with code 2. --record, --evidence and --findings renew the pictures, figures and observations
     that pages are made of; --evidence may be given several times, and replaces all runs that were kept.
     """
-    from proofs.handbook import HandbookError, evidence, examples, observed, survey
+    from proofs.handbook import HandbookError
     from proofs.handbook.book import build
 
     try:
         with Progress() as progress:
-            if runs:
-                evidence.record(runs)
-            if findings:
-                progress("findings are being reproduced")
-                observed.record()
-            if record:
-                progress("the spec is being searched")
-                survey.record()
-                examples.record(workers, progress)
+            _renew(runs or [], findings, record, workers, progress)
             built = build(folder, progress)
     except HandbookError as error:
         err.print(f"error: {error}", style="red", markup=False)
@@ -54,6 +46,21 @@ def docs(
     out.print(f"{counts}; start at {built.folder / 'index.html'}", markup=False)
     if serve:
         _serve(folder, port)
+
+
+def _renew(runs: list[Path], findings: bool, examples_too: bool, workers: int, progress: Progress) -> None:
+    """What pages are made of besides the objects that are checked."""
+    from proofs.handbook import evidence, examples, observed, survey
+
+    if runs:
+        evidence.record(runs)
+    if findings:
+        progress("findings are being reproduced")
+        observed.record()
+    if examples_too:
+        progress("the spec is being searched")
+        survey.record()
+        examples.record(workers, progress)
 
 
 def _serve(folder: Path, port: int) -> None:
