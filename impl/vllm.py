@@ -11,7 +11,7 @@ In a server: BLOCKPOOL_VLLM=replace, see docs/vllm.md.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
 
@@ -48,17 +48,25 @@ def replace(compat: bool = False) -> Callable[[], None]:
         raise UnsupportedVllmError(f"vLLM's BlockPool is {theirs.__module__}.{theirs.__qualname__} already")
     name, module = ("CompatBlockPool", "vllm_compat") if compat else ("VllmBlockPool", "vllm_pool")
     ours = getattr(import_module(f".{module}", __package__), name)
+    bound_before = names_of(ours)
     exchange(theirs, ours)
-    return lambda: exchange(ours, theirs)
+    return lambda: exchange(ours, theirs, bound_before)
 
 
-def exchange(old: type[Any], new: type[Any]) -> None:
-    """Bind every name of `old` in a loaded module to `new`, and derive its subclasses from that."""
-    for module in list(sys.modules.values()):
-        names: dict[str, Any] = getattr(module, "__dict__", {})
-        if names.get("__package__") != __package__:
-            for name in [name for name, value in names.items() if value is old]:
-                setattr(module, name, new)
+def names_of(cls: type[Any]) -> set[tuple[str, str]]:
+    """Every name of `cls` in a loaded module, as (name of the module, name in it)."""
+    tables = [(name, getattr(module, "__dict__", {})) for name, module in list(sys.modules.items())]
+    return {(module, name) for module, table in tables for name, value in list(table.items()) if value is cls}
+
+
+def exchange(old: type[Any], new: type[Any], kept: Collection[tuple[str, str]] = ()) -> None:
+    """Bind every name of `old` in a loaded module to `new`, but for those `kept`, and derive its subclasses from that.
+
+    Modules of this package keep theirs.
+    """
+    for module, name in names_of(old).difference(kept):
+        if sys.modules[module].__dict__.get("__package__") != __package__:
+            setattr(sys.modules[module], name, new)
     for subclass in old.__subclasses__():
         if subclass.__module__.partition(".")[0] != __package__:
             subclass.__bases__ = tuple(new if base is old else base for base in subclass.__bases__)

@@ -101,13 +101,19 @@ def test_every_name_and_every_subclass_follows_and_comes_back(
     theirs = block_pool.BlockPool
     user = ModuleType("vllm_user")
     user.Imported, user.Derived = theirs, type("Derived", (theirs,), {})  # type: ignore[attr-defined]
+    named = import_module("impl.vllm_pool").VllmBlockPool  # imports vLLM's types, the toy's here
+    user.Ours = named  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm_user", user)
     undo = replace()
     ours = block_pool.BlockPool
+    late = ModuleType("vllm_late")
+    late.Imported = ours  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm_late", late)
     assert user.Imported is ours is not theirs  # type: ignore[attr-defined]
     assert isinstance(user.Derived(8, True, 4), ours)  # type: ignore[attr-defined]
     undo()
-    assert block_pool.BlockPool is user.Imported is theirs  # type: ignore[attr-defined]
+    assert block_pool.BlockPool is user.Imported is late.Imported is theirs  # type: ignore[attr-defined]
+    assert user.Ours is ours is named, "who asked for ours by name keeps it"  # type: ignore[attr-defined]
     assert user.Derived.__bases__ == (theirs,)  # type: ignore[attr-defined]
 
 
