@@ -81,12 +81,18 @@ def scored(
     verdict = Verdict.HOLDS if killed >= BARS[tree] * len(judged) else Verdict.REFUTED
     scope = tree if set(modules) == set(modules_of(tree)) else ", ".join(modules)
     obligations = [Obligation(KILLED, "mutate", scope, verdict if judged else Verdict.VACUOUS, figures, seconds)]
-    words = "; ".join(one.mutant.name for one in unlisted)
+    words = _some([one.mutant.name for one in unlisted])
     verdict = Verdict.REFUTED if unlisted else Verdict.HOLDS
     if tree == "impl":
         obligations.append(Obligation(LISTED, "detect", tree, verdict, {"listed": len(known)}, 0.0, words))
     wrong = [f"there is no mutant {name}" for name in known if name not in names]
     wrong += [f"{names[name].judgement.by} kills {name}" for name in known if name in names and names[name].detected]
     verdict = Verdict.REFUTED if wrong else Verdict.HOLDS
-    obligations.append(Obligation(FITS, "detect", tree, verdict, {"listed": len(known)}, 0.0, "; ".join(wrong)))
+    obligations.append(Obligation(FITS, "detect", tree, verdict, {"listed": len(known)}, 0.0, _some(wrong)))
     return obligations
+
+
+def _some(words: Sequence[str], most: int = 5) -> str:
+    """The first of them, and how many there are besides: each survivor was printed when it was found."""
+    more = len(words) - most
+    return "; ".join([*words[:most], *([f"and {more} more"] if more > 0 else [])])
