@@ -8,6 +8,7 @@ from typing import Any
 from proofs import jobs
 from proofs.counterexample import Counterexample
 from proofs.decide import SENTENCES, example
+from proofs.detect import adequacy, matrix
 from proofs.explore.scopes import SCOPES
 from proofs.explore.search import AnyScope, explore
 from proofs.explore.serving import SERVING_SCOPES, with_rules
@@ -28,6 +29,9 @@ from spec import (
 )
 from spec.promises import PROMISES, Law
 
+OBLIGATIONS = SENTENCES | jobs.SENTENCES | adequacy.SENTENCES | matrix.SENTENCES
+"""What is decided besides the claims of the spec, in a sentence each."""
+
 
 def explain_name(name: str) -> str:
     """A few paragraphs. Raises KeyError with the nearest names if there is none like it."""
@@ -44,10 +48,9 @@ def explain_name(name: str) -> str:
         return f"{name} (a rule that schedulers owe the pool)\n\n{RULES[name]}\n\n{_without(name)}"
     if name in PROMISES:
         return _promise(PROMISES[name])
-    obligations = SENTENCES | jobs.SENTENCES
-    if name in obligations:
-        return f"{name}\n\n{obligations[name]}"
-    known = dict.fromkeys([*claims, *actions, *reasons, *RULES, *PROMISES, *obligations])
+    if name in OBLIGATIONS:
+        return f"{name}\n\n{OBLIGATIONS[name]}"
+    known = dict.fromkeys([*claims, *actions, *reasons, *RULES, *PROMISES, *OBLIGATIONS])
     raise KeyError(f"there is nothing called {name!r}. {nearest(name, known)}")
 
 
@@ -55,7 +58,7 @@ def sentence_of(name: str) -> str:
     """A claim, law, rule or obligation in one sentence; its name in words if there is none."""
     if name in PROMISES:
         return PROMISES[name].sentence
-    return (SENTENCES | jobs.SENTENCES | RULES).get(name, name.replace("_", " "))
+    return (OBLIGATIONS | RULES).get(name, name.replace("_", " "))
 
 
 def list_names(*, markdown: bool) -> str:

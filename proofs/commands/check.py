@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from proofs.commands.mutate import judge_mutants, tools_missing
 from proofs.commands.searching import parts_of, run_search
 from proofs.commands.session import (
     CORES,
@@ -22,8 +23,10 @@ from proofs.commands.session import (
     seeded,
 )
 from proofs.console import Progress
+from proofs.detect.areas import modules_of
 from proofs.explore.serving import SERVING_SCOPES
 from proofs.ledger import compare
+from proofs.verdicts import Obligation, Verdict
 
 
 def check(
@@ -55,5 +58,18 @@ def check(
         serving = SERVING_SCOPES["small"]
         run_search(session, "requests", serving, with_impl=True, workers=workers, memory=memory, progress=progress)
         run_jobs(session, agenda.nightly(seed) if deep else agenda.gate(seed), workers, progress)
+        if deep:
+            _mutants(session, workers, progress)
         session.decide(compare(session.obligations))
     session.end()
+
+
+def _mutants(session: Session, workers: int, progress: Progress) -> None:
+    """All mutants of impl and the spec, as far as an earlier run has not judged them."""
+    words = tools_missing()
+    if words:
+        session.decide(
+            [Obligation("mutants_are_judged", "mutate", "impl and spec", Verdict.INCONCLUSIVE, {}, 0.0, words)]
+        )
+        return
+    judge_mutants(session, [name for tree in ("impl", "spec") for name in modules_of(tree)], workers, progress)

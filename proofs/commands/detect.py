@@ -45,14 +45,16 @@ def detect(
 
 
 def _matrix(session: Session, names: list[str], file: Path, workers: int, progress: Progress) -> None:
-    from proofs.detect.matrix import for_ledger, judged, row_names, rows, table
+    from proofs.detect.matrix import for_ledger, judged, row_names, rows, table, untried
 
-    found = dict(rows(names or row_names(), workers, progress))
+    answers = dict(rows(names or row_names(), workers, progress))
+    found = {name: row for name, row in answers.items() if not isinstance(row, str)}
     document = as_document(["blockpool", *sys.argv[1:]], [], sum(map(_seconds, found.values())))
     cells = {"seconds": found, "matrix": for_ledger(found)}
     file.write_text(json.dumps(document | cells, indent=1) + "\n", encoding="utf-8")
     out.print(table(found), markup=False)
     session.decide(judged(found))
+    session.decide(untried({name: why for name, why in answers.items() if isinstance(why, str)}))
 
 
 def _seconds(row: dict[str, dict[str, float]]) -> float:

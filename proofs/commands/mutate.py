@@ -1,9 +1,11 @@
 """`blockpool mutate`."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proofs.cluster import Workforce
 from proofs.commands.session import CORES, JsonFile, RayAddress, Session, Workers, interruptible, workforce
 from proofs.console import Progress, err, out
 from proofs.detect.areas import ROOT, modules_of
@@ -11,6 +13,9 @@ from proofs.explain import nearest
 
 if TYPE_CHECKING:
     from proofs.detect.mutation import Judged
+
+MEMORY = ROOT / ".blockpool" / "mutants.jsonl"
+"""What earlier runs found."""
 
 
 def mutate(
@@ -31,38 +36,42 @@ def mutate(
     Results are kept in .blockpool/mutants.jsonl of the checkout: a run goes on where the last one ended, and judges
     anew what has changed. Survivors that do the same as the original are listed in proofs/detect/harmless.json.
     """
-    _check_tools()
-    from proofs.detect import mutation, scores
+    if words := tools_missing():
+        err.print(f"error: {words}", style="red", markup=False)
+        raise typer.Exit(2)
+    from proofs.detect import mutation
 
     modules = _modules(trees or ["impl", "spec"], module or [])
     if listed:
         for mutant in mutation.all_mutants(modules):
             out.print(f"{mutant.name}  (line {mutant.line})", markup=False)
         return
-    file = ROOT / ".blockpool" / "mutants.jsonl"
     if fresh:
-        file.unlink(missing_ok=True)
+        MEMORY.unlink(missing_ok=True)
     session = Session("mutants by mutmut", json_file)
     with interruptible(session), workforce(workers, ray) as working, Progress() as progress:
-        for obligations in scores.decided(
-            modules, file, workers=working, deep=deep, survives=_print, progress=progress
-        ):
-            session.decide(obligations)
+        judge_mutants(session, modules, working, progress, deep=deep)
     session.end()
 
 
-def _check_tools() -> None:
-    """Ends with wrong usage if mutmut or the tests are not here."""
+def judge_mutants(
+    session: Session, modules: Sequence[str], workers: Workforce, progress: Progress, *, deep: bool = False
+) -> None:
+    """Judge the mutants of these modules that are not known from an earlier run, and decide the scores."""
+    from proofs.detect.scores import decided
+
+    for obligations in decided(modules, MEMORY, workers=workers, deep=deep, survives=_print, progress=progress):
+        session.decide(obligations)
+
+
+def tools_missing() -> str:
+    """What is missing to judge mutants here; nothing if all is there."""
     try:
         import mutmut  # noqa: F401
         import pytest  # noqa: F401
     except ImportError as error:
-        words = f"error: this command needs mutmut and pytest: pip install 'blockpool[mutate]' ({error})"
-        err.print(words, style="red", markup=False)
-        raise typer.Exit(2) from error
-    if not (ROOT / "tests").is_dir():
-        err.print("error: mutants are judged by the tests of a checkout, and here are none", style="red")
-        raise typer.Exit(2)
+        return f"mutants need mutmut and pytest: pip install 'blockpool[mutate]' ({error})"
+    return "" if (ROOT / "tests").is_dir() else "mutants are judged by the tests of a checkout, and here are none"
 
 
 def _print(survivor: "Judged", why: str | None) -> None:

@@ -4,7 +4,7 @@ The ledger keeps the detection matrix, and the matrix names the least scope of e
 nothing because there is nothing in it to find: it is *under-covered*, and that is no success.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from proofs.detect.matrix import least_adequate
 from proofs.explore.scopes import SCOPES, Scope
@@ -16,21 +16,35 @@ SENTENCES = {
     ADEQUATE: "The scope is at least the least one at which this gate catches every seeded defect that it can."
 }
 
-LADDERS = {"explore": ("1 block", "tiny"), "refine": ("1 block", "tiny")}
-"""The scopes of the searches of the pool, as the matrix names them."""
+LADDERS = {"explore": ("1 block", "tiny"), "refine": ("1 block", "tiny"), "sample": ("10 runs", "100 runs")}
+"""The scopes of the searches and of the random runs of the pool, as the matrix names them."""
 
 _BOUNDS = ("blocks", "max_refs", "watchers", "max_watches", "batch", "unpinned")
 
 
 def adequate(method: str, name: str, parts: Sequence[Scope]) -> Obligation:
     """Is this scope of the pool wide enough for the gate?"""
+    return _judged(method, name, lambda least: _too_narrow(parts, SCOPES[least]) if least in SCOPES else [])
+
+
+def enough_runs(method: str, runs: int) -> Obligation:
+    """Are these enough random runs for the gate?"""
+
+    def missing(least: str) -> list[str]:
+        needed = int(least.split()[0])
+        return [f"{runs} runs are below {needed}"] if runs < needed else []
+
+    return _judged(method, f"{runs} runs", missing)
+
+
+def _judged(method: str, name: str, too_narrow: Callable[[str], list[str]]) -> Obligation:
     least = least_adequate(ledger()["matrix"], LADDERS).get(method)
     if least is None:
         words = "the ledger has no detection matrix, so nobody knows how wide is enough"
         return Obligation(ADEQUATE, method, name, Verdict.VACUOUS, {}, 0.0, words)
-    short = _too_narrow(parts, SCOPES[least]) if least in SCOPES else []
+    short = too_narrow(least)
     if short:
-        words = f"under-covered: scope {least} is the least at which every seeded defect is caught; {'; '.join(short)}"
+        words = f"under-covered: {least} is the least at which every seeded defect is caught; {'; '.join(short)}"
         return Obligation(ADEQUATE, method, name, Verdict.VACUOUS, {"least": least}, 0.0, words)
     return Obligation(ADEQUATE, method, name, Verdict.HOLDS, {"least": least})
 

@@ -24,7 +24,9 @@ TIMEOUT = 900.0
 
 CAUGHT = "every_seeded_defect_is_caught"
 NEEDED = "every_claim_kills_a_defect_alone"
+TRIED = "every_defect_is_tried"
 SENTENCES = {
+    TRIED: "The trial of each defect, on every gate, comes to its end.",
     CAUGHT: "Some gate notices each of the seeded defects.",
     NEEDED: "Each claim of the spec kills a defect that no other claim kills, or is listed as redundant.",
 }
@@ -35,8 +37,8 @@ CLAIMS_OF = {"explore": CLAIMS, "model": WORLD_CLAIMS}
 _POSSIBLE = {claim.name for claim in POSSIBILITIES} | {claim.name for claim in WORLD_POSSIBILITIES}
 
 
-def rows(names: Sequence[str], workers: int, progress: Callable[[str], None]) -> Iterator[tuple[str, Row]]:
-    """A row for each of these defects, in their order."""
+def rows(names: Sequence[str], workers: int, progress: Callable[[str], None]) -> Iterator[tuple[str, Row | str]]:
+    """A row for each of these defects, in their order, or why there is none."""
     with ThreadPoolExecutor(workers) as threads:
         for number, (name, row) in enumerate(zip(names, threads.map(_row, names), strict=True), 1):
             progress(f"{number} of {len(names)} defects")
@@ -48,14 +50,14 @@ def row_names() -> list[str]:
     return [*(defect.name for defect in DEFECTS), *(f"{WITHOUT}{rule}" for rule in RULES)]
 
 
-def _row(name: str) -> Row:
+def _row(name: str) -> Row | str:
     found: Row = {}
     for contracts in (False,) if name.startswith(WITHOUT) else (False, True):
         options = ["--row", "--contracts"] if contracts else ["--row"]
         level = "full" if contracts else "off"
         ran = run_module("proofs.detect.trial", name, *options, timeout=TIMEOUT, BLOCKPOOL_CONTRACTS=level)
         if ran.returncode:
-            raise RuntimeError(f"the trial of {name!r} ended: {ran.stderr.strip()[-300:]}")
+            return f"the trial ended: {ran.stderr.strip()[-300:]}"
         found |= json.loads(ran.stdout)
     return found
 
@@ -99,6 +101,13 @@ def sole_kills(matrix: Matrix) -> dict[str, list[str]]:
                 if broken - REDUNDANT.keys() <= {claim}:
                     found[claim].append(row_name)
     return found
+
+
+def untried(failures: Mapping[str, str]) -> list[Obligation]:
+    """Nothing, unless there are defects without a row, for these reasons."""
+    words = "; ".join(f"{name}: {why}" for name, why in failures.items())
+    figures: Figures = {"untried": len(failures)}
+    return [Obligation(TRIED, "detect", "museum", Verdict.INCONCLUSIVE, figures, 0.0, words)] if failures else []
 
 
 def judged(matrix: Matrix) -> list[Obligation]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -36,6 +37,17 @@ def test_a_gate_that_died_has_caught_nothing() -> None:
     assert list(caught(ROWS["second"])) == ["explore"]
     [obligation] = judged(ROWS)
     assert (obligation.name, obligation.verdict, obligation.words) == (CAUGHT, Verdict.VACUOUS, "third")
+
+
+def test_a_trial_that_ends_early_is_inconclusive_and_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = {"one": CompletedProcess([], 1, "", "no end after 900 s"), "two": CompletedProcess([], 0, "{}", "")}
+    monkeypatch.setattr(matrix, "run_module", lambda module, name, *rest, **more: ended[name])
+    answers = dict(matrix.rows(["one", "two"], 1, lambda line: None))
+    assert answers == {"one": "the trial ended: no end after 900 s", "two": {}}
+    [obligation] = matrix.untried({"one": "the trial ended: no end after 900 s"})
+    assert (obligation.name, obligation.verdict) == (matrix.TRIED, Verdict.INCONCLUSIVE)
+    assert obligation.words == "one: the trial ended: no end after 900 s"
+    assert matrix.untried({}) == []
 
 
 def test_the_least_adequate_scope_catches_all_that_is_caught() -> None:
@@ -141,7 +153,7 @@ def test_a_scope_below_the_least_is_under_covered() -> None:
     for change in ({"blocks": 1}, {"max_refs": 1}, {"watchers": 0}, {"batch": 1}):
         narrow = adequate("refine", "tiny", narrowed(SCOPES["tiny"], **change))
         assert (narrow.name, narrow.verdict) == (ADEQUATE, Verdict.VACUOUS)
-        assert narrow.words.startswith("under-covered: scope tiny is the least")
+        assert narrow.words.startswith("under-covered: tiny is the least")
     assert adequate("explore", "tiny", SCOPES["tiny"][:1]).verdict is Verdict.VACUOUS
 
 
