@@ -118,6 +118,7 @@ class BlockPool:
         blocks: list[KVCacheBlock] = []
         # No block has several keys, no key several blocks? Asked once, for the tables may empty on the way.
         simple = not self._aliases and not self.cached_block_hash_to_block._later
+        outbox = self.kv_event_queue if self.enable_kv_cache_events else None
         head = queue.fake_free_list_head
         block: Any = head.next_free_block
         # `popleft_n` and `drop_keys` in one: saves a second pass and a call a block. A range would make integers.
@@ -128,14 +129,13 @@ class BlockPool:
                 if simple:
                     del block._group[digest]
                     block._digest = None
-                    if self.enable_kv_cache_events:
-                        self.kv_event_queue.append(BlockRemoved([digest], self.medium, block._group.group_id))
+                    if outbox is not None:
+                        outbox.append(BlockRemoved([digest], self.medium, block._group.group_id))
                 else:
                     publish.drop_keys(self, block)
             block._refs = 1
             after = block.next_free_block
-            block.prev_free_block = None
-            block.next_free_block = None
+            block.prev_free_block = block.next_free_block = None
             block = after
         head.next_free_block = block
         block.prev_free_block = head

@@ -81,15 +81,14 @@ def refuse_to_take(pool: BlockPool, blocks: list[KVCacheBlock]) -> NoReturn:
 
 
 def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
-    """Give back a reference for each block named. False, with nothing changed, if one is not held or not of `pool`.
-
-    Also if the queue is empty: links at both ends while it counts (saves two lists and a pass), so they must be apart.
-    """
+    """Give back a reference for each block named. False, with nothing changed, if one is not held or not of `pool`."""
     queue = pool.free_block_queue
     head, tail = queue.fake_free_list_head, queue.fake_free_list_tail
     first: Any = head.next_free_block
     last: Any = tail.prev_free_block
-    if first is tail or (checks.num_pools > 1 and any_foreign(pool, blocks)):
+    if first is tail:  # the loop links at both ends while it counts (saves two lists and a pass)
+        return give_back_to_empty(pool, blocks)
+    if checks.num_pools > 1 and any_foreign(pool, blocks):
         return False
     front, back, queued, remaining = head, last, 0, iter(blocks)
     try:
@@ -120,6 +119,15 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
     back.next_free_block, tail.prev_free_block = tail, back
     queue.num_free_blocks += queued
     return True
+
+
+def give_back_to_empty(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
+    """`give_back` while the queue is empty: a stand-in keeps its ends apart meanwhile."""
+    stand_in = KVCacheBlock(-1)
+    pool.free_block_queue.append(stand_in)
+    done = give_back(pool, blocks)
+    pool.free_block_queue.remove(stand_in)
+    return done
 
 
 def passed(blocks: list[KVCacheBlock], remaining: Iterable[KVCacheBlock]) -> list[KVCacheBlock]:

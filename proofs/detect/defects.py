@@ -48,8 +48,8 @@ _QUEUE = (
     _defect(
         "lent blocks keep a link",
         "impl.pool",
-        "            block.prev_free_block = None\n            block.next_free_block = None\n            block = after",
-        "            block.prev_free_block = None\n            block = after",
+        "            block.prev_free_block = block.next_free_block = None\n",
+        "            block.prev_free_block = None\n",
     ),
     _defect(
         "lent blocks leave the queue its old front",
@@ -144,6 +144,12 @@ _REFERENCES = (
         "impl.references",
         "                if block._digest is None:\n",
         "                if False:\n",
+    ),
+    _defect(
+        "a stand-in stays in the queue that was empty",
+        "impl.references",
+        "    pool.free_block_queue.remove(stand_in)\n",
+        "",
     ),
     _defect(
         "foreign block is touched",
@@ -366,7 +372,7 @@ _EVENTS = (
     _defect(
         "eviction by an allocation is not reported",
         "impl.pool",
-        "                    if self.enable_kv_cache_events:\n",
+        "                    if outbox is not None:\n",
         "                    if False:\n",
     ),
     _defect(

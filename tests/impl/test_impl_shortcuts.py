@@ -139,6 +139,31 @@ def test_regular_release(
     assert pool.get_num_free_blocks() == 6
 
 
+@pytest.mark.parametrize("batch", [[], [2], [2, 0, 1], [1, 5, 5, 0, 2, 3, 4]])
+def test_release_into_an_empty_queue(batch: list[int], picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (pool, blocks), (twin, others) = prepared(False), prepared(False)
+    for each, own in ((pool, blocks), (twin, others)):
+        own.extend(each.get_new_blocks(each.get_num_free_blocks()))
+        each.cache_full_blocks(A, own, 0, 2, 2, 0)
+        each.touch([own[5]])
+        assert each.get_num_free_blocks() == 0
+    references.release(twin, [others[place] for place in batch])
+    monkeypatch.setattr(references, "release", careful)
+    pool.free_blocks([blocks[place] for place in batch])
+    assert picture(pool) == picture(twin)
+    assert pool.get_num_free_blocks() == len(set(batch))
+
+
+def test_a_refused_release_leaves_an_empty_queue_empty(picture: Picture) -> None:
+    pool, blocks = prepared(False)
+    blocks += pool.get_new_blocks(pool.get_num_free_blocks())
+    before = picture(pool)
+    for wrong in ([blocks[0], blocks[0]], [blocks[1], None]):
+        with pytest.raises(Refusal):
+            pool.free_blocks(wrong)
+        assert picture(pool) == before
+
+
 # --- what events say ---
 
 
