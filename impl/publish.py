@@ -94,7 +94,7 @@ def cache_unkeyed(
                 block._num_tokens = num_tokens
             elif block is not pool.null_block or event is not None:
                 raise Irregular
-    except (AttributeError, TypeError, Irregular):  # the first two: not a block, or not a digest
+    except Exception:  # noqa: BLE001  (irregular, not a block or not a digest; the careful way meets it again)
         withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, gid)
         return False
     if event is not None:

@@ -58,7 +58,7 @@ def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
             elif block is not null_block:
                 block._refs = 1
                 idle.append(block)
-    except (AttributeError, TypeError):  # not a block
+    except Exception:  # noqa: BLE001  (not a block; the careful way meets it again)
         for block in passed(blocks, remaining):
             block._refs -= 1
         return False
@@ -109,7 +109,7 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
                     back = block
             elif not block.is_null:
                 raise Irregular
-    except (AttributeError, TypeError, Irregular):  # the first two: not a block
+    except Exception:  # noqa: BLE001  (not held, or not a block; the careful way meets it again)
         queue._unlink_chain(front, head, first)
         queue._unlink_chain(back, last, tail)
         for block in passed(blocks, remaining):
@@ -125,9 +125,10 @@ def give_back_to_empty(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
     """`give_back` while the queue is empty: a stand-in keeps its ends apart meanwhile."""
     stand_in = KVCacheBlock(-1)
     pool.free_block_queue.append(stand_in)
-    done = give_back(pool, blocks)
-    pool.free_block_queue.remove(stand_in)
-    return done
+    try:
+        return give_back(pool, blocks)
+    finally:
+        pool.free_block_queue.remove(stand_in)
 
 
 def passed(blocks: list[KVCacheBlock], remaining: Iterable[KVCacheBlock]) -> list[KVCacheBlock]:

@@ -48,9 +48,9 @@ def replace(compat: bool = False) -> Callable[[], None]:
         raise UnsupportedVllmError(f"vLLM's BlockPool is {theirs.__module__}.{theirs.__qualname__} already")
     name, module = ("CompatBlockPool", "vllm_compat") if compat else ("VllmBlockPool", "vllm_pool")
     ours = getattr(import_module(f".{module}", __package__), name)
-    bound_before = names_of(ours)
+    named_before, derived_before = names_of(ours), ours.__subclasses__()
     exchange(theirs, ours)
-    return lambda: exchange(ours, theirs, bound_before)
+    return lambda: exchange(ours, theirs, named_before, derived_before)
 
 
 def names_of(cls: type[Any]) -> set[tuple[str, str]]:
@@ -59,14 +59,19 @@ def names_of(cls: type[Any]) -> set[tuple[str, str]]:
     return {(module, name) for module, table in tables for name, value in list(table.items()) if value is cls}
 
 
-def exchange(old: type[Any], new: type[Any], kept: Collection[tuple[str, str]] = ()) -> None:
-    """Bind every name of `old` in a loaded module to `new`, but for those `kept`, and derive its subclasses from that.
+def exchange(
+    old: type[Any],
+    new: type[Any],
+    kept_names: Collection[tuple[str, str]] = (),
+    kept_subclasses: Collection[type[Any]] = (),
+) -> None:
+    """Bind every name of `old` in a loaded module to `new`, and derive its subclasses from that, but for those kept.
 
     Modules of this package keep theirs.
     """
-    for module, name in names_of(old).difference(kept):
+    for module, name in names_of(old).difference(kept_names):
         if sys.modules[module].__dict__.get("__package__") != __package__:
             setattr(sys.modules[module], name, new)
     for subclass in old.__subclasses__():
-        if subclass.__module__.partition(".")[0] != __package__:
+        if subclass not in kept_subclasses and subclass.__module__.partition(".")[0] != __package__:
             subclass.__bases__ = tuple(new if base is old else base for base in subclass.__bases__)

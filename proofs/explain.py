@@ -8,7 +8,7 @@ from typing import Any
 from proofs import jobs
 from proofs.counterexample import Counterexample
 from proofs.decide import SENTENCES, example
-from proofs.detect import adequacy, matrix
+from proofs.detect import adequacy, matrix, scores
 from proofs.explore.scopes import SCOPES
 from proofs.explore.search import AnyScope, explore
 from proofs.explore.serving import SERVING_SCOPES, with_rules
@@ -29,7 +29,7 @@ from spec import (
 )
 from spec.promises import PROMISES, Law
 
-OBLIGATIONS = SENTENCES | jobs.SENTENCES | adequacy.SENTENCES | matrix.SENTENCES
+OBLIGATIONS = SENTENCES | jobs.SENTENCES | adequacy.SENTENCES | matrix.SENTENCES | scores.SENTENCES
 """What is decided besides the claims of the spec, in a sentence each."""
 
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from time import perf_counter, process_time
 
 from proofs.bench.compare import Progress
+from proofs.decide import follower_of
 from proofs.explore.scopes import SCOPES, Scope
 from proofs.explore.search import Exploration, explore
-from proofs.refine.lockstep import REFINES, EdgeFollower
+from proofs.refine.lockstep import REFINES
 from proofs.refine.machine import sample
 
 
@@ -59,5 +60,5 @@ def checker_rates(scope: str, depth: int | None, runs: int, workers: int, progre
 
 
 def _lockstep(part: Scope, workers: int, depth: int | None, progress: Progress) -> Exploration:
-    follower = EdgeFollower(part.unit, raising=part.nested)
+    follower = follower_of(part)
     return explore(part, follower=follower, follow_claim=REFINES, workers=workers, depth=depth, progress=progress)

@@ -24,6 +24,7 @@ from proofs.commands.session import (
 )
 from proofs.console import Progress
 from proofs.detect.areas import modules_of
+from proofs.detect.scores import JUDGED
 from proofs.explore.serving import SERVING_SCOPES
 from proofs.ledger import compare
 from proofs.verdicts import Obligation, Verdict
@@ -40,7 +41,7 @@ def check(
     html_file: HtmlFile = None,
     memory: Memory = 1.0,
     deep: Annotated[
-        bool, typer.Option("--deep", help="The nightly run, up to an hour: larger scopes, every proof, every defect.")
+        bool, typer.Option("--deep", help="The nightly run: larger scopes, every proof, every defect, every mutant.")
     ] = False,
 ) -> None:
     """Run everything: the main job, for CI.
@@ -51,7 +52,8 @@ def check(
     """
     from proofs import agenda
 
-    parts = parts_of("large" if deep else scope)
+    scope = "large" if deep else scope
+    parts = parts_of(scope)
     session = Session(f"scope {scope}, {seeded(seed)}", json_file, save, sarif_file, github, html_file)
     with interruptible(session), Progress() as progress:
         run_search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
@@ -68,8 +70,6 @@ def _mutants(session: Session, workers: int, progress: Progress) -> None:
     """All mutants of impl and the spec, as far as an earlier run has not judged them."""
     words = tools_missing()
     if words:
-        session.decide(
-            [Obligation("mutants_are_judged", "mutate", "impl and spec", Verdict.INCONCLUSIVE, {}, 0.0, words)]
-        )
+        session.decide([Obligation(JUDGED, "mutate", "impl and spec", Verdict.INCONCLUSIVE, {}, 0.0, words)])
         return
     judge_mutants(session, [name for tree in ("impl", "spec") for name in modules_of(tree)], workers, progress)

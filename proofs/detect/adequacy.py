@@ -6,8 +6,9 @@ nothing because there is nothing in it to find: it is *under-covered*, and that 
 
 from collections.abc import Callable, Sequence
 
-from proofs.detect.matrix import least_adequate
-from proofs.explore.scopes import SCOPES, Scope
+from proofs.detect.gates import CALLS
+from proofs.detect.matrix import least_adequate, row_names
+from proofs.explore.scopes import ONE_BLOCK, SCOPES, Scope
 from proofs.ledger import ledger
 from proofs.verdicts import Obligation, Verdict
 
@@ -19,28 +20,31 @@ SENTENCES = {
 LADDERS = {"explore": ("1 block", "tiny"), "refine": ("1 block", "tiny"), "sample": ("10 runs", "100 runs")}
 """The scopes of the searches and of the random runs of the pool, as the matrix names them."""
 
+_LEAST = {"1 block": ONE_BLOCK, "tiny": SCOPES["tiny"]}
 _BOUNDS = ("blocks", "max_refs", "watchers", "max_watches", "batch", "unpinned")
 
 
 def adequate(method: str, name: str, parts: Sequence[Scope]) -> Obligation:
     """Is this scope of the pool wide enough for the gate?"""
-    return _judged(method, name, lambda least: _too_narrow(parts, SCOPES[least]) if least in SCOPES else [])
+    return _judged(method, name, lambda least: _too_narrow(parts, _LEAST[least]))
 
 
-def enough_runs(method: str, runs: int) -> Obligation:
-    """Are these enough random runs for the gate?"""
+def enough_runs(method: str, runs: int, calls: int) -> Obligation:
+    """Are these enough random runs, of enough calls each, for the gate?"""
 
     def missing(least: str) -> list[str]:
         needed = int(least.split()[0])
-        return [f"{runs} runs are below {needed}"] if runs < needed else []
+        short = [f"{runs} runs are below {needed}"] if runs < needed else []
+        return short + ([f"{calls} calls in each are below {CALLS}"] if calls < CALLS else [])
 
     return _judged(method, f"{runs} runs", missing)
 
 
 def _judged(method: str, name: str, too_narrow: Callable[[str], list[str]]) -> Obligation:
-    least = least_adequate(ledger()["matrix"], LADDERS).get(method)
+    matrix = ledger()["matrix"]
+    least = least_adequate(matrix, LADDERS).get(method) if matrix.keys() == set(row_names()) else None
     if least is None:
-        words = "the ledger has no detection matrix, so nobody knows how wide is enough"
+        words = "the ledger has no detection matrix of all defects, so nobody knows how wide is enough"
         return Obligation(ADEQUATE, method, name, Verdict.VACUOUS, {}, 0.0, words)
     short = too_narrow(least)
     if short:

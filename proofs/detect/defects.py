@@ -148,8 +148,8 @@ _REFERENCES = (
     _defect(
         "a stand-in stays in the queue that was empty",
         "impl.references",
-        "    pool.free_block_queue.remove(stand_in)\n",
-        "",
+        "        pool.free_block_queue.remove(stand_in)\n",
+        "        pass\n",
     ),
     _defect(
         "foreign block is touched",

@@ -4,13 +4,13 @@ A gate answers None if it noticed nothing, or what it noticed: the claim, the ca
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from impl import contracts
 from proofs.decide import decide, example, follower_of
-from proofs.explore.scopes import SCOPES, Scope
+from proofs.explore.scopes import ONE_BLOCK, SCOPES, Scope
 from proofs.explore.search import AnyScope, Exploration, explore
 from proofs.explore.serving import SERVING_SCOPES
 from proofs.refine.contracted import unnoticed
@@ -26,6 +26,9 @@ from proofs.verdicts import Verdict
 
 Caught = dict[str, Any]
 Run = Callable[[], Caught | None]
+
+CALLS = 60
+"""In each random run of the pool."""
 
 SHALLOW = 3
 """Most defects show within a few calls; all parts are searched to this depth before any is searched whole."""
@@ -146,7 +149,6 @@ def _caught(claim: str, calls: int | None, words: str) -> Caught:
 
 
 _TINY = SCOPES["tiny"]
-_LEAST = tuple(replace(part, blocks=1, watchers=min(1, part.watchers), expected=None) for part in _TINY)
 _SERVING = SERVING_SCOPES["small"]
 _BOTH = ("spec", "impl")
 
@@ -156,7 +158,7 @@ GATES: dict[str, Gate] = {
         Gate(
             "explore",
             ("spec",),
-            {"1 block": partial(_search, _LEAST, False, None), "tiny": partial(_explore, _TINY, SHALLOW)},
+            {"1 block": partial(_search, ONE_BLOCK, False, None), "tiny": partial(_explore, _TINY, SHALLOW)},
             "tiny",
             judged=tuple(part for part in _TINY if not part.nested),  # which shows no claim that others do not
         ),
@@ -165,7 +167,7 @@ GATES: dict[str, Gate] = {
             "refine",
             _BOTH,
             {
-                "1 block": partial(_refine, _LEAST, None),
+                "1 block": partial(_refine, ONE_BLOCK, None),
                 "tiny": partial(_refine, _TINY, SHALLOW, None),
             },
             "tiny",
@@ -182,7 +184,7 @@ GATES: dict[str, Gate] = {
         Gate(
             "sample",
             _BOTH,
-            {"10 runs": partial(_sample, 10, 60), "100 runs": partial(_sample, 100, 60)},
+            {"10 runs": partial(_sample, 10, CALLS), "100 runs": partial(_sample, 100, CALLS)},
             "100 runs",
         ),
         Gate(

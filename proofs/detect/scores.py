@@ -9,15 +9,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from proofs.cluster import Workforce
 from proofs.detect.areas import modules_of
-from proofs.detect.mutation import Judged, Memory, Progress, all_mutants, judge
 from proofs.verdicts import Figures, Obligation, Verdict
+
+if TYPE_CHECKING:
+    from proofs.detect.mutation import Judged, Progress
 
 KILLED = "mutants_are_killed"
 LISTED = "every_survivor_is_proved_harmless"
 FITS = "every_harmless_mutant_exists_and_survives"
+JUDGED = "every_mutant_is_judged"
 
 BARS = {"impl": 0.98, "spec": 0.95}
 """The least part of the mutants of each tree that is killed."""
@@ -26,6 +30,7 @@ SENTENCES = {
     KILLED: "At least 98 % of the mutants of impl and 95 % of those of the spec are killed by some test or gate.",
     LISTED: "Each mutant of impl that survives is listed with a proof that it does the same as the original.",
     FITS: "Each mutant that is listed as harmless exists, and nothing kills it.",
+    JUDGED: "There is what it takes to judge mutants: mutmut, and the tests of a checkout.",
 }
 
 FILE = Path(__file__).with_name("harmless.json")
@@ -43,10 +48,12 @@ def decided(
     *,
     workers: Workforce,
     deep: bool,
-    survives: Callable[[Judged, str | None], None],
-    progress: Progress,
+    survives: "Callable[[Judged, str | None], None]",
+    progress: "Progress",
 ) -> Iterator[list[Obligation]]:
     """Judge the mutants of these modules; the obligations of each tree. `survives` is told of each survivor at once."""
+    from proofs.detect.mutation import Memory, all_mutants, judge  # needs mutmut; the names above do not
+
     known = harmless()
     for tree in BARS:
         own = [module for module in modules if module.partition(".")[0] == tree]
@@ -61,7 +68,7 @@ def decided(
 
 
 def scored(
-    tree: str, judged: Sequence[Judged], listed: dict[str, str], modules: Sequence[str], seconds: float
+    tree: str, judged: "Sequence[Judged]", listed: dict[str, str], modules: Sequence[str], seconds: float
 ) -> list[Obligation]:
     """What came of the mutants of these modules of a tree."""
     names = {one.mutant.name: one for one in judged}
@@ -88,7 +95,7 @@ def scored(
     wrong = [f"there is no mutant {name}" for name in known if name not in names]
     wrong += [f"{names[name].judgement.by} kills {name}" for name in known if name in names and names[name].detected]
     verdict = Verdict.REFUTED if wrong else Verdict.HOLDS
-    obligations.append(Obligation(FITS, "detect", tree, verdict, {"listed": len(known)}, 0.0, _some(wrong)))
+    obligations.append(Obligation(FITS, "detect", tree, verdict, {"listed": len(known)}, 0.0, "; ".join(wrong)))
     return obligations
 
 

@@ -293,9 +293,16 @@ def _shrunk(part: Scope) -> Scope:
     return replace(part, name=f"tiny {part.name}", blocks=3 if part is _QUIET else 2, batch=2)
 
 
+def _one_block(part: Scope) -> Scope:
+    return replace(part, blocks=1, watchers=min(1, part.watchers), expected=None)
+
+
 SCOPES: dict[str, tuple[Scope, ...]] = {
     "tiny": _recorded(_TINY, *map(_shrunk, _PARTS)),
     "small": _recorded(_SMALL, *_PARTS),
     "large": _recorded(_LARGE, *_PARTS),
 }
 """What `--scope NAME` searches, one part after the other; each part shows something the others cannot."""
+
+ONE_BLOCK = tuple(map(_one_block, SCOPES["tiny"]))
+"""The least that can be searched: enough for many a defect, and for no claim about order."""

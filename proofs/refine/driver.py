@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from impl import checks
 from impl.block import KVCacheBlock
 from impl.errors import Refusal, WatcherErrors
 from proofs.refine.abstraction import abstract, events_of
@@ -75,10 +76,14 @@ class Subject:
         """Make the call. Exceptions that are no refusals pass: they are findings."""
         self._rung.clear()
         self.seen_inside.clear()
+        others = checks.num_pools - 1 if self.names.alone else 0
+        checks.num_pools -= others
         try:
             return Answered(_CALLS[type(action)](self, action))
         except Refusal as refusal:
             return Refused(refusal.reason)
+        finally:
+            checks.num_pools += others
 
     def told(self) -> frozenset[tuple[BlockId, Watcher]]:
         """Who was told in the last call."""

@@ -1,6 +1,5 @@
 """Lockstep: the spec and `impl` take the same call; what came of it must be allowed, and the states must agree."""
 
-import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -57,19 +56,13 @@ def check_trace(first: Pool, calls: Sequence[Call]) -> Pool:
 
 
 def _check_trace(first: Pool, calls: Sequence[Call], names: Names) -> Pool:
-    subject, after = new_subject(first, names), first
+    subject, after = Subject(first, names), first
     for line, step in zip(calls, walk(first, calls), strict=True):
         assert isinstance(step, Step), "a trace of the pool has only steps of the pool"
         if step.before.telling:
-            subject = new_subject(step.before, names)
+            subject = Subject(step.before, names)
         after = check_call(subject, step.before, line.action, [step])
     return after
-
-
-def new_subject(state: Pool, names: Names, *, raising: bool = False) -> Subject:
-    """A subject in this state. Pools that nobody has any more count as existing until they are collected."""
-    gc.collect()
-    return Subject(state, names, raising=raising)
 
 
 def check_new_pools() -> int:
@@ -101,7 +94,7 @@ class EdgeFollower:
         """What differs, or None."""
         pool = state
         if self._subject is None:  # made here, since a worker process gets the follower by pickling
-            self._subject = new_subject(pool, Names(self.unit, alone=self.alone), raising=self.raising)
+            self._subject = Subject(pool, Names(self.unit, alone=self.alone), raising=self.raising)
         elif pool is not self._state:
             self._subject.put_into(pool)
         words = self._check(self._subject, pool, action, allowed)
@@ -109,7 +102,7 @@ class EdgeFollower:
             return None
         names = self._subject.names
         self._subject = None
-        subject = new_subject(pool, names, raising=self.raising)
+        subject = Subject(pool, names, raising=self.raising)
         return self._check(subject, pool, action, allowed) or f"after earlier calls only: {words}"
 
     def _check(self, subject: Subject, pool: Pool, action: Action[Any], allowed: Sequence[Step]) -> str | None:

@@ -16,12 +16,12 @@ class BrokenPoolError(Exception):
 class Names:
     """Prefixes by their digest, as the requests of `impl` compute it. `unit` is the hash unit in tokens.
 
-    A foreign block is one of another pool, with the same number as one of ours. `alone`: no other pool exists, as in
-    most processes, where `impl` spares itself the test whose a block is; then a foreign block is no block at all.
+    A foreign block is one of another pool, with the same number as one of ours. `alone`: as if no other pool existed,
+    when `impl` spares itself the test whose a block is; then a foreign block is no block at all.
     """
 
     def __init__(self, unit: int, *, alone: bool = False) -> None:
-        self.unit = unit
+        self.unit, self.alone = unit, alone
         self.stranger: Any = object() if alone else BlockPool(2, False, 1).blocks[1]
         self.orphan = KVCacheBlock(1)  # of no pool at all
         self._requests: dict[Prefix, Request] = {}

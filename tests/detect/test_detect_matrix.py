@@ -8,7 +8,7 @@ import pytest
 
 from proofs import ledger
 from proofs.detect import adequacy, matrix, trial
-from proofs.detect.adequacy import ADEQUATE, LADDERS, adequate
+from proofs.detect.adequacy import ADEQUATE, LADDERS, adequate, enough_runs
 from proofs.detect.defects import DEFECTS
 from proofs.detect.gates import GATES
 from proofs.detect.matrix import CAUGHT, NEEDED, caught, for_ledger, judged, least_adequate, sole_kills, table
@@ -144,6 +144,7 @@ def test_redundant_claims_exist_and_say_why() -> None:
 @pytest.fixture
 def tiny_is_least(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adequacy, "ledger", lambda: {"matrix": ROWS})
+    monkeypatch.setattr(adequacy, "row_names", lambda: list(ROWS))
 
 
 @pytest.mark.usefixtures("tiny_is_least")
@@ -157,6 +158,22 @@ def test_a_scope_below_the_least_is_under_covered() -> None:
     assert adequate("explore", "tiny", SCOPES["tiny"][:1]).verdict is Verdict.VACUOUS
 
 
-def test_without_a_matrix_no_scope_is_adequate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adequacy, "ledger", lambda: {"matrix": {}})
-    assert adequate("explore", "large", SCOPES["large"]).verdict is Verdict.VACUOUS
+def test_without_a_whole_matrix_no_scope_is_adequate(monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows in ({}, ROWS):
+        monkeypatch.setattr(adequacy, "ledger", lambda rows=rows: {"matrix": rows})
+        assert adequate("explore", "large", SCOPES["large"]).verdict is Verdict.VACUOUS
+
+
+def test_the_least_scope_may_be_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"first": {"refine": cell("1 block", "x"), "sample": cell("10 runs", "x")}}
+    monkeypatch.setattr(adequacy, "ledger", lambda: {"matrix": rows})
+    monkeypatch.setattr(adequacy, "row_names", lambda: list(rows))
+    one_block = narrowed(SCOPES["tiny"], blocks=1)
+    assert adequate("refine", "tiny", one_block).verdict is Verdict.HOLDS
+    narrow = adequate("refine", "tiny", narrowed(one_block, watchers=0))
+    assert (narrow.verdict, "watchers 0 is below 1" in narrow.words) == (Verdict.VACUOUS, True)
+    assert enough_runs("sample", 10, 60).verdict is Verdict.HOLDS
+    for runs, calls, words in ((9, 60, "9 runs are below 10"), (10, 59, "59 calls in each are below 60")):
+        short = enough_runs("sample", runs, calls)
+        assert (short.name, short.verdict) == (ADEQUATE, Verdict.VACUOUS)
+        assert words in short.words

@@ -3,17 +3,21 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from proofs.commands import check
+from proofs.commands.session import Session
+from proofs.console import Progress
 from proofs.detect import mutation
-from proofs.detect.areas import AREAS
+from proofs.detect.areas import AREAS, modules_of
 from proofs.detect.hunt import Judgement, Task
 from proofs.detect.mutants import Mutant, mutants_of
 from proofs.detect.mutation import Judged, Memory
-from proofs.detect.scores import BARS, FITS, KILLED, LISTED, harmless, scored
+from proofs.detect.scores import BARS, FITS, JUDGED, KILLED, LISTED, harmless, scored
 from proofs.verdicts import Verdict
 
 TEST = """
@@ -102,6 +106,23 @@ def test_a_kill_is_remembered_until_its_test_changes(tmp_path: Path, monkeypatch
 
 def test_an_unknown_mutant_is_not_remembered() -> None:
     assert Memory(None).of(mutants_of("spec.prefix")[0], AREAS["machine"]) is None
+
+
+def test_where_mutants_cannot_be_judged_the_nightly_run_is_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "tools_missing", lambda: "there is no mutmut")
+    session = Session("nightly", None)
+    check._mutants(session, 1, Progress())
+    [obligation] = session.obligations
+    assert (obligation.name, obligation.verdict) == (JUDGED, Verdict.INCONCLUSIVE)
+    assert obligation.words == "there is no mutmut"
+
+
+def test_the_nightly_run_judges_all_modules_of_both_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Sequence[str]] = []
+    monkeypatch.setattr(check, "tools_missing", str)
+    monkeypatch.setattr(check, "judge_mutants", lambda session, modules, *rest: asked.append(modules))
+    check._mutants(Session("nightly", None), 1, Progress())
+    assert asked == [[*modules_of("impl"), *modules_of("spec")]]
 
 
 # --- scores ---

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -84,6 +86,30 @@ def test_regular_publishing(
     assert picture(pool)["index"]
 
 
+def test_a_range_that_ends_before_it_begins_publishes_nothing(picture: Picture) -> None:
+    pool, blocks = prepared(False)
+    before = picture(pool)
+    for first, end in ((1, 0), (2, 1), (1, 1)):
+        pool.cache_full_blocks(A, blocks, first, end, 2, 0)
+    assert picture(pool) == before
+
+
+def test_while_there_is_one_pool_nobody_asks_whose_a_block_is(
+    number_of_pools: NumberOfPools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, blocks = prepared(False)
+    for module in (references, publish):
+        monkeypatch.setattr(module, "any_foreign", careful)
+    with number_of_pools(1):
+        pool.touch(blocks)
+        pool.free_blocks(blocks)
+        pool.cache_full_blocks(A, blocks, 0, 2, 2, 0)
+    with number_of_pools(2):
+        for call in (lambda: pool.touch(blocks), lambda: pool.free_blocks(blocks)):
+            with pytest.raises(AssertionError, match="careful way"):
+                call()
+
+
 def test_null_blocks_are_left_out_on_the_way(picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     pool, blocks = prepared(False)
     monkeypatch.setattr(publish, "cache_full", careful)
@@ -158,10 +184,18 @@ def test_a_refused_release_leaves_an_empty_queue_empty(picture: Picture) -> None
     pool, blocks = prepared(False)
     blocks += pool.get_new_blocks(pool.get_num_free_blocks())
     before = picture(pool)
+    gone: Any = weakref.proxy(BlockPool(2, True, 2))  # raises an error of its own when it is looked at
+    gc.collect()
     for wrong in ([blocks[0], blocks[0]], [blocks[1], None]):
         with pytest.raises(Refusal):
             pool.free_blocks(wrong)
         assert picture(pool) == before
+    with pytest.raises(ReferenceError):
+        pool.free_blocks([blocks[0], gone])
+    assert picture(pool) == before
+    with pytest.raises(ReferenceError):
+        pool.touch([blocks[0], gone])
+    assert picture(pool) == before
 
 
 # --- what events say ---

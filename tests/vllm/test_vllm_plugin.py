@@ -102,7 +102,7 @@ def test_every_name_and_every_subclass_follows_and_comes_back(
     user = ModuleType("vllm_user")
     user.Imported, user.Derived = theirs, type("Derived", (theirs,), {})  # type: ignore[attr-defined]
     named = import_module("impl.vllm_pool").VllmBlockPool  # imports vLLM's types, the toy's here
-    user.Ours = named  # type: ignore[attr-defined]
+    user.Ours, user.Mine = named, type("Mine", (named,), {})  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm_user", user)
     undo = replace()
     ours = block_pool.BlockPool
@@ -115,6 +115,7 @@ def test_every_name_and_every_subclass_follows_and_comes_back(
     assert block_pool.BlockPool is user.Imported is late.Imported is theirs  # type: ignore[attr-defined]
     assert user.Ours is ours is named, "who asked for ours by name keeps it"  # type: ignore[attr-defined]
     assert user.Derived.__bases__ == (theirs,)  # type: ignore[attr-defined]
+    assert user.Mine.__bases__ == (named,)  # type: ignore[attr-defined]
 
 
 def test_it_is_not_replaced_twice(block_pool: ModuleType) -> None:
