@@ -242,12 +242,13 @@ def explore(
     workers: Workforce = 1,
     first_failure_ends: bool = False,
     depth: int | None = None,
+    most_states: int | None = None,
     memory: float | None = None,
     progress: Progress = lambda line: None,
 ) -> Exploration:
     """Search the whole scope, or only states reached in at most `depth` calls.
 
-    `memory` is the least free memory in GiB at which the search gives up.
+    It gives up when there are more than `most_states`, or fewer than `memory` GiB free.
     """
     started = perf_counter()
     expander = Expander(scope, follower, follow_claim)
@@ -262,16 +263,24 @@ def explore(
         with _expansions(expander, workers) as expand:
             while frontier and found.stopped is None:
                 found.stopped = _search_level(found, frontier, known, expand, expander.symmetry, memory, progress)
-                if first_failure_ends and found.tally.failures:
-                    found.stopped = "a failure was found"
-                if depth is not None and found.depth == depth:
-                    found.stopped = found.stopped or f"depth {depth} was the limit"
+                found.stopped = _limit(found, first_failure_ends, depth, most_states) or found.stopped
                 found.depth += 1
                 frontier = list(range(frontier[-1] + 1, len(found.states)))
     except KeyboardInterrupt:
         found.stopped = "interrupted"
     found.seconds = perf_counter() - started
     return found
+
+
+def _limit(found: Exploration, first_failure_ends: bool, depth: int | None, most_states: int | None) -> str | None:
+    """Why the search ends after this level, if it does."""
+    if first_failure_ends and found.tally.failures:
+        return "a failure was found"
+    if depth is not None and found.depth == depth:
+        return f"depth {depth} was the limit"
+    if most_states is not None and len(found.states) > most_states:
+        return f"{most_states:,} states were the limit"
+    return None
 
 
 Chunk = list[tuple[int, State]]

@@ -261,6 +261,12 @@ def test_workers_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 # --- limits ---
 
 
+def test_a_search_that_grows_too_large_is_given_up() -> None:
+    found = explore(TINY, most_states=50)
+    assert found.stopped == "50 states were the limit"
+    assert 50 < len(found.states) < len(explore(TINY).states)
+
+
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_depth(depth: int) -> None:
     follower = Noting()
