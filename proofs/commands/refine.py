@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from proofs import jobs
-from proofs.commands.searching import explorations, narrowed_parts
+from proofs.commands.searching import explorations, narrowed_parts, wide_enough
 from proofs.commands.session import (
     CORES,
     JsonFile,
@@ -24,6 +24,7 @@ from proofs.commands.session import (
 )
 from proofs.console import Progress
 from proofs.decide import COUNTED, SEARCHED, decide
+from proofs.detect.adequacy import enough_runs
 
 
 def refine(
@@ -49,6 +50,7 @@ def refine(
         stopped = any(exploration.stopped == "interrupted" for exploration in found)
         decided = decide(scope, found, with_impl=True)
         session.decide([one for one in decided if one.method == "refine" or one.name in (COUNTED, SEARCHED)])
+        session.decide(wide_enough(scope, parts, ("refine",)))
         if stopped:
             raise KeyboardInterrupt
         work: list[jobs.Job] = [
@@ -57,4 +59,5 @@ def refine(
             partial(jobs.digests, 2000, seed),
         ]
         run_jobs(session, work, working, progress)
+        session.decide([enough_runs("sample", runs, calls)])
     session.end()

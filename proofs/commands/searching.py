@@ -8,10 +8,12 @@ from proofs.cluster import Workforce
 from proofs.commands.session import Session
 from proofs.console import Progress
 from proofs.decide import decide, search
+from proofs.detect.adequacy import adequate
 from proofs.explain import nearest
 from proofs.explore.scopes import SCOPES, Scope, ScopeTooLargeError, narrowed
 from proofs.explore.search import AnyScope, Exploration
 from proofs.explore.serving import SERVING_SCOPES, ServingScope, with_rules
+from proofs.verdicts import Obligation
 from spec import RULES
 
 
@@ -27,8 +29,15 @@ def run_search(
 ) -> None:
     found = explorations(parts, with_impl=with_impl, workers=workers, memory=memory, progress=progress)
     session.decide(decide(scope, found, with_impl=with_impl))
+    session.decide(wide_enough(scope, parts, ("explore", "refine") if with_impl else ("explore",)))
     if any(exploration.stopped == "interrupted" for exploration in found):
         raise KeyboardInterrupt
+
+
+def wide_enough(scope: str, parts: Sequence[AnyScope], methods: Sequence[str]) -> list[Obligation]:
+    """Is the scope wide enough for these gates? Asked of scopes of the pool; those of requests are fixed."""
+    of_pool = [part for part in parts if isinstance(part, Scope)]
+    return [adequate(method, scope, of_pool) for method in methods if of_pool]
 
 
 def explorations(

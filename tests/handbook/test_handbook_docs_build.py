@@ -13,7 +13,7 @@ from proofs.commands.docs import docs
 from proofs.explore.scopes import SCOPES
 from proofs.handbook import book
 from proofs.handbook.book import BuildError, build, run_doctests
-from proofs.handbook.guides import NoSuchFileError, adopt
+from proofs.handbook.guides import AT_THE_TOP, NoSuchFileError, adopt
 from proofs.handbook.links import dead_links
 from proofs.handbook.museum import checkout
 
@@ -58,21 +58,41 @@ def test_an_example_that_is_not_as_written_ends_the_build(tmp_path: Path) -> Non
 
 
 def test_a_guide_that_links_to_nothing_ends_the_build(tmp_path: Path) -> None:
-    (tmp_path / "authors.md").touch()
-    (tmp_path / "index.md").touch()
+    for name in AT_THE_TOP:
+        (tmp_path / name).touch()
     (tmp_path / "pipe.md").write_text("[a subject](../tests/gone.c)", encoding="utf-8")
     with pytest.raises(NoSuchFileError, match=r"tests/gone\.c, which is not there"):
         adopt(tmp_path, tmp_path)
 
 
 def test_links_between_guides_lead_there_in_the_book_too(tmp_path: Path) -> None:
+    for name in AT_THE_TOP:
+        (tmp_path / name).touch()
     (tmp_path / "index.md").write_text("[pipe](pipe.md#calls)", encoding="utf-8")
-    (tmp_path / "authors.md").touch()
     (tmp_path / "pipe.md").write_text("[up](authors.md) [beside](traces.md)", encoding="utf-8")
     (tmp_path / "traces.md").touch()
     assert adopt(tmp_path, tmp_path) == ["pipe", "traces"]
     assert (tmp_path / "index.md").read_text(encoding="utf-8") == "[pipe](authors/pipe.md#calls)"
     assert (tmp_path / "authors" / "pipe.md").read_text(encoding="utf-8") == "[up](../authors.md) [beside](traces.md)"
+
+
+def test_files_that_guides_link_to_are_in_the_book(tmp_path: Path) -> None:
+    root, sources = tmp_path / "root", tmp_path / "sources"
+    root.mkdir()
+    sources.mkdir()
+    for name in AT_THE_TOP:
+        (sources / name).touch()
+    (root / "ratios.svg").write_text("<svg/>", encoding="utf-8")
+    (root / "results.md").write_text("# Results\n", encoding="utf-8")
+    (root / "pool.c").write_text("int x;", encoding="utf-8")
+    (sources / "speed.md").write_text("![](../ratios.svg) [all](../results.md)", encoding="utf-8")
+    (sources / "pipe.md").write_text("[source](../pool.c)", encoding="utf-8")
+    adopt(root, sources)
+    assert (sources / "speed.md").read_text(encoding="utf-8") == "![](files/ratios-svg.svg) [all](files/results-md.md)"
+    assert (sources / "authors" / "pipe.md").read_text(encoding="utf-8") == "[source](../files/pool-c.md)"
+    assert (sources / "files" / "ratios-svg.svg").read_text(encoding="utf-8") == "<svg/>"
+    assert (sources / "files" / "results-md.md").read_text(encoding="utf-8") == "---\norphan: true\n---\n\n# Results\n"
+    assert "c\nint x;\n" in (sources / "files" / "pool-c.md").read_text(encoding="utf-8")
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_wrong_usage(arguments: tuple[str, ...], words: str) -> None:
 
 
 def test_exploring_one_block_is_vacuous() -> None:
-    """One block has no order, no copy and no second choice: 4, and exactly these are why."""
+    """One block has no order, no copy and no second choice, and is below the least adequate scope: 4, and why."""
     result = run("explore", *QUICK)
     assert result.exit_code == 4
     vacuous = {line.split()[1] for line in result.output.splitlines() if line.startswith("vacuous")}
@@ -113,7 +113,10 @@ def test_exploring_one_block_is_vacuous() -> None:
         "two_blocks_are_under_one_key",
         "a_lookup_has_a_choice",
         "a_stored_event_names_its_parent",
+        "the_scope_is_wide_enough",
     }
+    assert "under-covered: tiny is the least at which every seeded defect is caught" in result.output
+    assert "tiny: blocks 1 is below 2" in result.output
     assert "refuted" not in result.output
     assert "no step of this scope shows it" in result.output
 
@@ -200,7 +203,13 @@ def test_refine() -> None:
     assert result.exit_code == 4, result.output  # two runs of five calls cannot show everything that is possible
     assert "these runs never showed" in result.output
     vacuous = {line.split()[1] for line in result.output.splitlines() if line.startswith("vacuous")}
-    assert vacuous == {"impl_does_what_the_spec_allows", "every_claim_holds_in_long_runs"}
+    assert vacuous == {
+        "impl_does_what_the_spec_allows",
+        "every_claim_holds_in_long_runs",
+        "the_scope_is_wide_enough",
+    }
+    assert "tiny: blocks 1 is below 2" in result.output
+    assert "2 runs are below" in result.output
     held = [line.split()[1] for line in result.output.splitlines() if line.startswith("holds")]
     assert "impl_does_what_the_spec_allows" in held  # on every call of the scope
     assert "a_new_pool_is_in_the_first_state" in held
@@ -273,7 +282,15 @@ def test_explaining_nothing_in_particular_lists_all() -> None:
     assert all(claim.name in result.output for claim in INVARIANTS)
 
 
-@pytest.mark.parametrize("name", ["a_new_pool_is_in_the_first_state", "digests_are_equal_exactly_when_prefixes_are"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a_new_pool_is_in_the_first_state",
+        "digests_are_equal_exactly_when_prefixes_are",
+        "the_scope_is_wide_enough",
+        "every_claim_kills_a_defect_alone",
+    ],
+)
 def test_every_obligation_that_is_printed_can_be_explained(name: str) -> None:
     assert run("explain", name).exit_code == 0
 
