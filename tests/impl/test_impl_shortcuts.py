@@ -105,7 +105,12 @@ def test_while_there_is_one_pool_nobody_asks_whose_a_block_is(
         pool.free_blocks(blocks)
         pool.cache_full_blocks(A, blocks, 0, 2, 2, 0)
     with number_of_pools(2):
-        for call in (lambda: pool.touch(blocks), lambda: pool.free_blocks(blocks)):
+        calls: list[Callable[[], object]] = [
+            lambda: pool.touch(blocks),
+            lambda: pool.free_blocks(blocks),
+            lambda: pool.cache_full_blocks(B, blocks[2:4], 0, 2, 2, 0),
+        ]
+        for call in calls:
             with pytest.raises(AssertionError, match="careful way"):
                 call()
 
