@@ -26,12 +26,20 @@ def parts(pool: BlockPool, request_a: Request) -> SimpleNamespace:
 # --- sentences ---
 
 
+@pytest.fixture
+def with_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At whichever level `impl` was imported first."""
+    monkeypatch.setattr(contracts, "CHEAP", True)
+    monkeypatch.setattr(contracts, "FULL", True)
+
+
 def violation(call: Callable[[], object]) -> str:
     with pytest.raises(icontract.ViolationError) as caught:
         call()
     return str(caught.value)
 
 
+@pytest.mark.usefixtures("with_contracts")
 def test_a_broken_promise_is_named() -> None:
     @contracts.promises(lambda result: result > 0, "the answer is positive")
     def answer() -> int:
@@ -68,7 +76,7 @@ DAMAGES = [break_links, break_queue, break_index, break_aliases, break_null, bre
 
 
 @pytest.mark.parametrize(("damage", "number"), [(damage, i) for i, damage in enumerate(DAMAGES)])
-@pytest.mark.usefixtures("parts")
+@pytest.mark.usefixtures("parts", "with_contracts")
 def test_a_spoiled_pool_is_named(damage: Callable[[BlockPool], None], number: int, pool: BlockPool) -> None:
     @contracts.changes_pool
     def spoil(self: BlockPool) -> None:
@@ -78,6 +86,7 @@ def test_a_spoiled_pool_is_named(damage: Callable[[BlockPool], None], number: in
     assert sentence in violation(lambda: spoil(pool))
 
 
+@pytest.mark.usefixtures("with_contracts")
 def test_a_counter_out_of_range_is_named(pool: BlockPool) -> None:
     @contracts.changes_pool
     def touch_nothing(self: BlockPool) -> None:
@@ -87,6 +96,7 @@ def test_a_counter_out_of_range_is_named(pool: BlockPool) -> None:
     assert "the free counter is within the capacity" in violation(lambda: touch_nothing(pool))
 
 
+@pytest.mark.usefixtures("with_contracts")
 def test_broken_links_of_a_queue_are_named(pool: BlockPool) -> None:
     @contracts.keeps_links_sound
     def cut(self: object) -> None:

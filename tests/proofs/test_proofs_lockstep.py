@@ -70,8 +70,8 @@ def touch_does_not_unlink(patch: pytest.MonkeyPatch) -> None:
 
 
 def freed_in_reverse(patch: pytest.MonkeyPatch) -> None:
-    right = FreeKVCacheBlockQueue.prepend_n
-    patch.setattr(FreeKVCacheBlockQueue, "prepend_n", lambda self, blocks: right(self, list(reversed(blocks))))
+    right = BlockPool.free_blocks
+    patch.setattr(BlockPool, "free_blocks", lambda self, blocks: right(self, list(reversed(list(blocks)))))
 
 
 def events_lost(patch: pytest.MonkeyPatch) -> None:
