@@ -62,7 +62,8 @@ def check(
         run_jobs(session, agenda.nightly(seed) if deep else agenda.gate(seed), workers, progress)
         if deep:
             _mutants(session, workers, progress)
-        session.decide(compare(session.obligations))
+        # What a proof spends depends on what its process did before: after a night's other work it is not comparable.
+        session.decide(compare([one for one in session.obligations if not deep or one.method != "prove"]))
     session.end()
 
 
