@@ -1,4 +1,8 @@
-"""What `blockpool check` runs besides its searches: the gate of every change, and the nightly run."""
+"""What `blockpool check` runs besides its searches: the gate of every change, and the nightly run.
+
+In two parts, one after the other, in processes of their own: CrossHair makes terms of Z3 when it is loaded, and what a
+proof spends afterwards in the same process cannot be compared with the ledger.
+"""
 
 from functools import partial
 
@@ -11,11 +15,9 @@ from proofs.symbolic.goals import GOALS
 from spec import RULES
 
 
-def gate(seed: int | None) -> list[Job]:
+def gate(seed: int | None) -> tuple[list[Job], list[Job]]:
     """At every change, within two minutes: the dearest first, so that no worker waits for another at the end."""
-    return [
-        symbolic.quick_job,
-        *_sampled(seed, 1),
+    return [symbolic.quick_job, *_sampled(seed, 1)], [
         *proofs_of.queue_jobs(seeds=(0,)).values(),
         *proofs_of.quick_jobs(),
         *(partial(jobs.needed, rule) for rule in RULES),
@@ -23,11 +25,9 @@ def gate(seed: int | None) -> list[Job]:
     ]
 
 
-def nightly(seed: int | None) -> list[Job]:
+def nightly(seed: int | None) -> tuple[list[Job], list[Job]]:
     """Once a day, within an hour."""
-    return [
-        *_sampled(seed, 10),
-        *symbolic.jobs(list(GOALS), quick=False, seconds=60.0),
+    return [*_sampled(seed, 10), *symbolic.jobs(list(GOALS), quick=False, seconds=60.0)], [
         *proofs_of.queue_jobs().values(),
         *proofs_of.pool_jobs().values(),
         *proofs_of.twin_jobs().values(),

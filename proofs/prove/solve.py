@@ -142,7 +142,10 @@ def _bounded(
 
 
 def _solver(named: Mapping[str, z3.BoolRef], others: Sequence[z3.BoolRef], seed: int, budget: int) -> z3.Solver:
-    """A solver in a fresh context, so that what is spent and found does not depend on what was asked before."""
+    """A solver in a fresh context, so that what is spent and found does not depend on what was asked before.
+
+    Terms that others made in the main context do change what is spent: CrossHair must not be in the process.
+    """
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     solver.set(random_seed=seed, rlimit=budget, timeout=WALL_MS)
