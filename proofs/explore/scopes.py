@@ -66,7 +66,7 @@ class Scope:
     max_watches: int = 2  # most (block, watcher) pairs at a time
     untaken: int = 0  # most events that may wait in the outbox while the next call is made
     nested: bool = False  # are calls tried from inside watchers, while they are told?
-    alone: bool = False  # does no other pool of impl exist, so that a foreign block is no block at all?
+    alone: bool = False  # is impl followed as if no other pool existed? Then a foreign block is no block at all
     batch: int = 3  # most blocks named in one call, repeats counted
     unpinned: int = 2  # most blocks named in one unpin_blocks
     expected: tuple[int, int] | None = None  # states and steps, asserted when the whole scope was searched
