@@ -18,9 +18,10 @@ def pages(evidence: Evidence, known: Mapping[str, object]) -> Iterator[Page]:
     """The evidence, and the matrix."""
     page = Page("evidence", "The evidence", "evidence")
     page.say(
-        "Every figure on these pages was written by a command into one of three files: `proofs/ledger.json`, which "
-        "holds figures that may change only on purpose; `proofs/handbook/evidence.json`, with the verdicts of the runs "
-        "below; and `proofs/handbook/examples.json`, with the traces that are drawn."
+        "Every figure on these pages was written by a command into a file: `proofs/ledger.json` holds figures that may "
+        "change only on purpose; in `proofs/handbook` lie `evidence.json`, with the verdicts of the runs below, "
+        "`survey.json` and `examples.json`, with the arrows and traces that are drawn, and `findings.json`, with what "
+        "was observed in vLLM. Times are in `benchmarks/results.md`."
     )
     page.say(
         "There are four verdicts, and only “holds” is success. Refuted: there is a counterexample. Inconclusive: the "
