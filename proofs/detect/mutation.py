@@ -124,7 +124,7 @@ def _judge_area(
     left: dict[str, str] = {}  # what is not decided: key to fate so far
     for mutant in mutants:
         known = memory.of(mutant, area)
-        if known is not None:
+        if known is not None and (known.fate in DETECTED or not deep):  # dear gates have not seen what survived before
             yield Judged(mutant, known)
         else:
             left[mutant.key] = "untried"

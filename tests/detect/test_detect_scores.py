@@ -13,7 +13,7 @@ from proofs.commands import check
 from proofs.commands.session import Session
 from proofs.console import Progress
 from proofs.detect import mutation
-from proofs.detect.areas import AREAS, modules_of
+from proofs.detect.areas import AREAS, Area, modules_of
 from proofs.detect.hunt import Judgement, Task
 from proofs.detect.mutants import Mutant, mutants_of
 from proofs.detect.mutation import Judged, Memory
@@ -102,6 +102,27 @@ def test_a_kill_is_remembered_until_its_test_changes(tmp_path: Path, monkeypatch
     assert not kept(survival, other)
     assert kept(survival, tmp_path / "elsewhere.py")
     mutation._hash_of.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("fate", "deep", "again"), [("survived", True, True), ("survived", False, False), ("killed", True, False)]
+)
+def test_the_dear_gates_see_what_survived_before(
+    fate: str, deep: bool, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutant = mutants_of("spec.prefix")[0]
+    gates: list[list[str]] = []
+
+    def hunted(area: Area, asked: list[str], *rest: object) -> list[Judgement]:
+        gates.append(asked)
+        return [Judgement(mutant.key, "killed", "a gate")]
+
+    monkeypatch.setattr(mutation, "_hunted", hunted)
+    memory = Memory(None)
+    monkeypatch.setattr(memory, "of", lambda mutant, area: Judgement(mutant.key, fate, "somebody"))
+    [judged] = mutation.judge([mutant], workers=1, memory=memory, deep=deep)
+    assert judged.judgement.by == ("a gate" if again else "somebody")
+    assert bool(gates) == again
 
 
 def test_an_unknown_mutant_is_not_remembered() -> None:
