@@ -69,17 +69,20 @@ def run_jobs(jobs: Sequence[Job], workers: Workforce) -> Iterator[list[Obligatio
             for job, future in zip(jobs, futures, strict=True):
                 yield _decided(job, future.result)
         except (KeyboardInterrupt, GeneratorExit):
-            workers_left = list((pool._processes or {}).values())
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in workers_left:
+            for process in list((pool._processes or {}).values()):
                 process.terminate()  # ends its own child as well, see _start
-            raise
+            raise  # the executor sees that it lost a worker, and drops the jobs not begun
 
 
 def _start() -> None:
     """In a worker: Ctrl-C is for the parent; being terminated ends what the worker waits for, too."""
     signal(SIGINT, SIG_IGN)
-    signal(SIGTERM, lambda *_: sys.exit(1))
+    signal(SIGTERM, _end)
+
+
+def _end(*_: object) -> None:
+    signal(SIGTERM, SIG_IGN)  # the executor terminates its workers once more; the way out must not be cut short
+    sys.exit(1)
 
 
 def _guarded(job: Job) -> list[Obligation]:

@@ -337,7 +337,7 @@ def _expansions(expander: Expander, workers: Workforce) -> Iterator[Expand]:
         try:
             yield lambda chunks: pool.map(_expand_in_worker, chunks)
         except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)  # without waiting, CPython's exit races with the executor's own thread
             raise
 
 
