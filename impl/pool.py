@@ -238,18 +238,20 @@ class BlockPool:
 
         Raises: CachingDisabled, BadRange, UnknownBlock, RepeatedBlock, NotHeld, AlreadyCached, ReEntrant.
         """
-        first, end, size, group_id = num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id
         try:
-            regular = (
+            if (
                 block_mask is None
-                and self.enable_caching
                 and not self._telling
-                and publish.cache_unkeyed(self, request, blocks, first, end, size, group_id)
-            )
+                and publish.cache_unkeyed(
+                    self, request, blocks, num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id
+                )
+            ):
+                return
         except (AttributeError, IndexError, KeyError, TypeError):
-            regular = False  # something was not of the declared type or range: the careful way says what
-        if not regular:
-            publish.cache_full(self, request, blocks, first, end, size, group_id, block_mask)
+            pass  # something was not of the declared type or range: the careful way says what
+        publish.cache_full(
+            self, request, blocks, num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id, block_mask
+        )
 
     @remembers(contracts.free_count, "free")
     @promises(contracts.is_key_of_block, "the block carries the key that is returned")
@@ -333,7 +335,8 @@ class BlockPool:
         groups = self.cached_block_hash_to_block._groups
         try:
             if len(kv_cache_group_ids) == 1:  # nearly always: saves the loop
-                first = groups[kv_cache_group_ids[0]].find(block_hash)
+                find = groups[kv_cache_group_ids[0]].find  # called in one go, it would be searched for as a method
+                first = find(block_hash)
                 return None if first is None else [first]
             found = []
             for group_id in kv_cache_group_ids:

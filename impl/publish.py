@@ -6,7 +6,7 @@ argument and build the events, then change the pool; nothing can fail in the sec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import checks
@@ -69,52 +69,41 @@ def cache_unkeyed(
     """Publish blocks[first:end], each held and unkeyed, or null. Else answer False or raise, with nothing changed."""
     index = pool.cached_block_hash_to_block
     group, coverages = index._groups[gid], pool._coverages[size]  # the careful way makes these tables on first use
-    hashes, units = request.block_hashes, size // pool.hash_block_size
-    if first < 0 or type(gid) is not int or end > len(coverages):
-        return False
-    rows: Iterator[tuple[KVCacheBlock, bytes, int]]
-    if end - first == 1:  # a decode step: saves three slices
-        rows = iter(((blocks[first], hashes[end * units - 1], coverages[first]),))
-    elif first < end <= len(blocks) and end * units <= len(hashes):
-        digests = hashes[(first + 1) * units - 1 : end * units : units]
-        rows = zip(blocks[first:end], digests, coverages[first:end])  # noqa: B905  (a keyword costs more than a block)
-    else:
+    if not 0 <= first < end <= len(coverages) or type(gid) is not int:
         return False
     if checks.num_pools > 1 and any_foreign(pool, blocks[first:end]):
         return False
+    hashes, units, claim = request.block_hashes, size // pool.hash_block_size, group.claim
     event = stored_event(pool, FULL, request, first, end, size, gid) if pool.enable_kv_cache_events else None
-    claim = group.claim
+    # Indices are cheaper than slices and a zip, which cost as much as publishing three blocks.
+    if units != 1:
+        blocks, hashes = blocks[first:end], hashes[(first + 1) * units - 1 : end * units : units]
+        coverages, first, end = coverages[first:end], 0, end - first
     try:
-        for block, digest, num_tokens in rows:
+        for j in (first,) if end - first == 1 else range(first, end):  # a range costs as much as a block
+            block = blocks[j]
             if block._refs and block._digest is None:
+                digest = hashes[j]
                 if claim(digest, block) is not block:
                     index.insert_copy(digest, gid, block)
                 block._digest = digest
                 block._group = group
-                block._num_tokens = num_tokens
+                block._num_tokens = coverages[j]
             elif block is not pool.null_block or event is not None:
                 raise Irregular
     except Exception:  # noqa: BLE001  (irregular, not a block or not a digest; the careful way meets it again)
-        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, gid)
+        withdraw(pool, blocks[first:j], hashes[first:j], gid)
         return False
     if event is not None:
         send(pool, [event])
     return True
 
 
-def withdraw(
-    pool: BlockPool,
-    request: CacheRequest,
-    blocks: Sequence[KVCacheBlock],
-    positions: Iterable[int],
-    units: int,
-    group_id: int,
-) -> None:
-    """Undo what `cache_unkeyed` did at `positions`."""
-    for j in positions:
-        block = blocks[j]
+def withdraw(pool: BlockPool, blocks: Sequence[KVCacheBlock], digests: Sequence[bytes], group_id: int) -> None:
+    """Undo that `cache_unkeyed` gave these blocks these keys, null left out."""
+    for block, digest in zip(blocks, digests, strict=True):
         if block is not pool.null_block:
-            pool.cached_block_hash_to_block.remove(request.block_hashes[(j + 1) * units - 1], group_id, block)
+            pool.cached_block_hash_to_block.remove(digest, group_id, block)
             block._digest = None
 
 

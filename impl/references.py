@@ -10,6 +10,7 @@ from . import checks
 from .block import KVCacheBlock
 from .checks import Irregular, any_foreign, is_count, listed, not_while_telling, own_block
 from .errors import BadCount, BadWatcher, NotEnoughFreeBlocks, NotHeld, NullBlock, QueueError, UnknownBlock
+from .free_queue import FreeKVCacheBlockQueue
 from .publish import drop_keys
 from .watchers import OnReuse, raise_watcher_errors, tell
 
@@ -49,9 +50,8 @@ def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
         return False
     null_block = pool.null_block
     idle = []
-    remaining = iter(blocks)
     try:
-        for block in remaining:
+        for block in blocks:
             refs = block._refs
             if refs:
                 block._refs = refs + 1
@@ -59,9 +59,10 @@ def take(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
                 block._refs = 1
                 idle.append(block)
     except Exception:  # noqa: BLE001  (not a block; the careful way meets it again)
-        for block in passed(blocks, remaining):
-            block._refs -= 1
-        return False
+        for taken in blocks:
+            if taken is block:
+                return False
+            taken._refs -= not taken.is_null
     if idle:
         try:
             pool.free_block_queue.remove_n(idle)
@@ -90,15 +91,11 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
         return give_back_to_empty(pool, blocks)
     if checks.num_pools > 1 and any_foreign(pool, blocks):
         return False
-    front, back, queued, remaining = head, last, 0, iter(blocks)
+    front, back, queued, remaining = head, last, len(blocks), iter(blocks)
     try:
         for block in remaining:
-            refs = block._refs
-            if refs > 1:
-                block._refs = refs - 1
-            elif refs:
+            if block._refs == 1:
                 block._refs = 0
-                queued += 1
                 if block._digest is None:
                     block.prev_free_block = front
                     front.next_free_block = block
@@ -107,18 +104,43 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
                     block.prev_free_block = back
                     back.next_free_block = block
                     back = block
-            elif not block.is_null:
-                raise Irregular
+            else:  # what a request shares is freed last, so these come in runs: saves counting the others
+                queued -= give_back_shared(block, remaining, blocks)
     except Exception:  # noqa: BLE001  (not held, or not a block; the careful way meets it again)
-        queue._unlink_chain(front, head, first)
-        queue._unlink_chain(back, last, tail)
-        for block in passed(blocks, remaining):
-            block._refs += 1
+        take_again(queue, passed(blocks, remaining), first, last)
         return False
     front.next_free_block, first.prev_free_block = first, front
     back.next_free_block, tail.prev_free_block = tail, back
     queue.num_free_blocks += queued
     return True
+
+
+def give_back_shared(block: KVCacheBlock, remaining: Any, blocks: list[KVCacheBlock]) -> int:
+    """Give back `block` and those right behind it, as long as others hold them too or they are null. Their number."""
+    ahead: int = remaining.__length_hint__()
+    if block._refs:
+        block._refs -= 1
+    elif not block.is_null:
+        raise Irregular
+    for other in remaining:
+        refs = other._refs
+        if refs > 1:
+            other._refs = refs - 1
+        elif refs or not other.is_null:
+            remaining.__setstate__(len(blocks) - remaining.__length_hint__() - 1)  # the caller draws it again
+            break
+    left: int = remaining.__length_hint__()
+    return ahead + 1 - left
+
+
+def take_again(queue: FreeKVCacheBlockQueue, blocks: list[KVCacheBlock], first: Any, last: Any) -> None:
+    """Undo the giving back of `blocks` to a queue from `first` to `last`."""
+    for block in blocks:
+        if block._refs == 0:
+            block.prev_free_block = block.next_free_block = None
+        block._refs += 1
+    queue.fake_free_list_head.next_free_block = first
+    last.next_free_block = queue.fake_free_list_tail
 
 
 def give_back_to_empty(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:

@@ -66,8 +66,8 @@ _QUEUE = (
     _defect(
         "refused free leaves blocks queued",
         "impl.references",
-        "        queue._unlink_chain(back, last, tail)\n",
-        "",
+        "            block.prev_free_block = block.next_free_block = None\n",
+        "            pass\n",
     ),
     _defect(
         "null block is queued",
@@ -110,9 +110,9 @@ _REFERENCES = (
         "    if occurrences > min(1, block.ref_cnt):",
         Edit(
             "impl.references",
-            "            if refs > 1:\n                block._refs = refs - 1",
-            "            if refs > 1 and blocks.count(block) > 1:\n                raise Irregular\n"
-            "            if refs > 1:\n                block._refs = refs - 1",
+            "            if block._refs == 1:\n",
+            "            if blocks.count(block) > 1:\n                raise Irregular\n"
+            "            if block._refs == 1:\n",
         ),
     ),
     _defect(
@@ -130,14 +130,20 @@ _REFERENCES = (
     _defect(
         "refused touch keeps the references before the wrong block",
         "impl.references",
-        "        for block in passed(blocks, remaining):\n            block._refs -= 1\n",
+        "            taken._refs -= not taken.is_null\n",
         "",
     ),
     _defect(
         "refused free drops the references before the wrong block",
         "impl.references",
-        "        for block in passed(blocks, remaining):\n            block._refs += 1\n",
-        "",
+        "        block._refs += 1\n    queue.fake_free_list_head",
+        "    queue.fake_free_list_head",
+    ),
+    _defect(
+        "a last reference behind a shared one is lost",
+        "impl.references",
+        "            remaining.__setstate__(len(blocks) - remaining.__length_hint__() - 1)",
+        "            pass",
     ),
     _defect(
         "worthless blocks go to the back",
@@ -284,7 +290,7 @@ _KEYS = (
     _defect(
         "publishing stops half way and keeps what it did",
         "impl.publish",
-        "        withdraw(pool, request, blocks, range(first, end - len(list(rows)) - 1), units, gid)\n",
+        "        withdraw(pool, blocks[first:j], hashes[first:j], gid)\n",
         "        pass\n",
     ),
     _defect(

@@ -44,6 +44,16 @@ def test_an_unknown_level_names_the_three() -> None:
     assert "ValueError: BLOCKPOOL_CONTRACTS='on' is not a level of contracts: use off, cheap or full" in done.stderr
 
 
+def test_the_tests_of_impl_and_of_its_managers_pass_under_contracts() -> None:
+    """The level is read once: in a run of all tests, `impl` was imported before these folders could ask for it."""
+    if contracts.FULL:
+        pytest.skip("they run under contracts in this very process")
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/impl", "tests/managers"]
+    env = {**os.environ, "BLOCKPOOL_CONTRACTS": "full"}
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
 SETUP = """
 import icontract
 from impl import BlockPool, Request

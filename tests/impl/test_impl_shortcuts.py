@@ -29,7 +29,7 @@ Picture = Callable[[BlockPool], dict[str, Any]]
 NumberOfPools = Callable[[int], AbstractContextManager[None]]
 Script = Callable[[BlockPool, list[KVCacheBlock]], object]
 
-A, B = Request("a", range(8), 2), Request("b", [9, *range(1, 8)], 2)
+A, B, C = Request("a", range(8), 2), Request("b", [9, *range(1, 8)], 2), Request("c", range(20, 36), 2)
 
 
 def careful(*_: object) -> None:
@@ -43,8 +43,8 @@ def prepared(events: bool) -> tuple[BlockPool, list[KVCacheBlock]]:
     first = Request("first", range(50, 58), 2)
     pool.cache_full_blocks(first, [*blocks[5:], *blocks[4:5]], 0, 2, 2, 0)
     pool.evict_blocks({blocks[4].block_id})
-    pool.cache_full_blocks(first, blocks[4:5], 0, 1, 4, 0)
-    pool.evict_blocks({blocks[4].block_id})
+    pool.cache_full_blocks(first, blocks[3:5], 0, 2, 4, 0)
+    pool.evict_blocks({block.block_id for block in blocks[3:5]})
     pool.take_events()
     return pool, blocks
 
@@ -56,6 +56,7 @@ PUBLISHING: list[tuple[str, Script]] = [
     ("all of the table", lambda p, b: p.cache_full_blocks(A, b[:2], 0, 2, 2, 0)),
     ("up to the last digest", lambda p, b: p.cache_full_blocks(A, b, 1, 4, 2, 0)),
     ("two units", lambda p, b: p.cache_full_blocks(A, b, 0, 2, 4, 0)),
+    ("later ones of two units", lambda p, b: p.cache_full_blocks(C, b, 1, 4, 4, 0)),
     ("second of two units", lambda p, b: p.cache_full_blocks(A, b, 1, 2, 4, 0)),
     ("copies", lambda p, b: [p.cache_full_blocks(A, b[i:], 0, 2, 2, 0) for i in (0, 2)]),
     ("two requests", lambda p, b: [p.cache_full_blocks(r, b[i:], 0, 2, 2, 0) for r, i in ((A, 0), (B, 2))]),
@@ -168,6 +169,49 @@ def test_regular_release(
         pool.free_blocks([pool.null_block, *(blocks[place] for place in batch)])
     assert picture(pool) == picture(twin)
     assert pool.get_num_free_blocks() == 6
+
+
+NULL = -1
+MIXED = [
+    [2, 1],  # own, shared
+    [1, 2],
+    [5, 1, 4, 0],  # own, shared, own, shared
+    [1, 1, 2],  # all references of one block
+    [1, 5, 1, 2],
+    [NULL, 2, NULL, NULL, 1, NULL, 3],
+    [1, 0, NULL],
+    [1, 0, 1, 0, 1],
+]
+
+
+@pytest.mark.parametrize("batch", MIXED)
+def test_a_release_in_any_order_takes_the_short_cut(
+    batch: list[int], picture: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pool, blocks), (twin, others) = prepared(False), prepared(False)
+    for each, own in ((pool, blocks), (twin, others)):
+        each.touch([own[0], own[1], own[1]])
+        own.append(each.null_block)  # at NULL
+    references.release(twin, [others[place] for place in batch])
+    monkeypatch.setattr(references, "release", careful)
+    pool.free_blocks([blocks[place] for place in batch])
+    assert picture(pool) == picture(twin)
+
+
+@pytest.mark.parametrize("batch", MIXED)
+def test_a_release_is_undone_wherever_it_stops(batch: list[int], picture: Picture) -> None:
+    pool, blocks = prepared(False)
+    pool.touch([blocks[0], blocks[1], blocks[1]])
+    [freed] = pool.get_new_blocks(1)
+    pool.free_blocks([freed])
+    blocks.append(pool.null_block)
+    before = picture(pool)
+    for stop in range(len(batch) + 1):
+        for wrong in (freed, None):
+            mixed: list[Any] = [blocks[place] for place in batch]
+            mixed.insert(stop, wrong)
+            assert not references.give_back(pool, mixed)
+            assert picture(pool) == before
 
 
 @pytest.mark.parametrize("batch", [[], [2], [2, 0, 1], [1, 5, 5, 0, 2, 3, 4]])
