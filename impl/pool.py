@@ -241,6 +241,7 @@ class BlockPool:
         try:
             if (
                 block_mask is None
+                and self.enable_caching
                 and not self._telling
                 and publish.cache_unkeyed(
                     self, request, blocks, num_cached_blocks, num_full_blocks, block_size, kv_cache_group_id
