@@ -81,9 +81,8 @@ def cache_unkeyed(
         coverages, first, end = coverages[first:end], 0, end - first
     try:
         for j in (first,) if end - first == 1 else range(first, end):  # a range costs as much as a block
-            block = blocks[j]
+            block, digest = blocks[j], hashes[j]
             if block._refs and block._digest is None:
-                digest = hashes[j]
                 if claim(digest, block) is not block:
                     index.insert_copy(digest, gid, block)
                 block._digest = digest
@@ -101,7 +100,7 @@ def cache_unkeyed(
 
 def withdraw(pool: BlockPool, blocks: Sequence[KVCacheBlock], digests: Sequence[bytes], group_id: int) -> None:
     """Undo that `cache_unkeyed` gave these blocks these keys, null left out."""
-    for block, digest in zip(blocks, digests, strict=True):
+    for block, digest in zip(blocks, digests):  # noqa: B905  (as many as a loop passed)
         if block is not pool.null_block:
             pool.cached_block_hash_to_block.remove(digest, group_id, block)
             block._digest = None

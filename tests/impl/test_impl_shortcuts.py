@@ -335,6 +335,14 @@ def test_more_blocks_than_digests_are_refused_as_well(picture: Picture) -> None:
     assert picture(pool) == before
 
 
+def test_a_range_of_null_blocks_ends_with_the_digests_too() -> None:
+    pool = BlockPool(6, True, 2)
+    pool.cache_full_blocks(C, pool.get_new_blocks(3), 0, 3, 2, 0)  # the short cut is open for six blocks
+    pool.cache_full_blocks(A, [pool.null_block] * 5, 0, 4, 2, 0)
+    with pytest.raises(Refusal, match="bad range"):
+        pool.cache_full_blocks(A, [pool.null_block] * 5, 4, 5, 2, 0)
+
+
 def test_a_mask_begins_at_the_first_block_of_the_range() -> None:
     pool, blocks = prepared(False)
     pool.cache_full_blocks(A, blocks, 1, 4, 2, 0, [True, False, True])
