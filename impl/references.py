@@ -91,7 +91,8 @@ def give_back(pool: BlockPool, blocks: list[KVCacheBlock]) -> bool:
         return give_back_to_empty(pool, blocks)
     if checks.num_pools > 1 and any_foreign(pool, blocks):
         return False
-    front, back, queued, remaining = head, last, len(blocks), iter(blocks)
+    front, back = head, last
+    queued, remaining = len(blocks), iter(blocks)
     try:
         for block in remaining:
             if block._refs == 1:
