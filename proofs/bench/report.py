@@ -85,14 +85,19 @@ def markdown(all_of_it: Measurements, command: str, versions: dict[str, str]) ->
 
 
 def plot(measured: Sequence[Measured], title: str, file: Path) -> None:
-    """One bar for each workload, with its spread. Needs matplotlib (extra `bench`): ImportError without."""
+    """One point for each workload, with its spread. Needs matplotlib (extra `bench`): ImportError without."""
     figure = import_module("matplotlib.figure").Figure(figsize=(9, 1.2 + 0.3 * len(measured)), layout="constrained")
     axes = figure.add_subplot()
     ordered = list(reversed(measured))
     ratios = [each.ratio for each in ordered]
     below = [each.ratio - each.spread[0] for each in ordered]
     above = [each.spread[1] - each.ratio for each in ordered]
-    axes.barh([each.workload for each in ordered], ratios, xerr=(below, above), color="#4c78a8", capsize=2)
+    names = [each.workload for each in ordered]
+    axes.errorbar(ratios, names, xerr=(below, above), fmt="o", color="#4c78a8", capsize=2)
     axes.axvline(1.0, color="black", linewidth=1)
+    axes.set_xscale("log")  # a reset may be a hundred times as fast, which would hide the others
+    axes.set_xticks([1, 2, 4, 8, 16, 32, 64, 128], labels=["1", "2", "4", "8", "16", "32", "64", "128"])
+    axes.minorticks_off()
+    axes.grid(axis="x", color="#dddddd")
     axes.set_xlabel(f"times as fast: {title}")
     figure.savefig(file)
