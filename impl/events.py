@@ -118,7 +118,11 @@ def send(pool: BlockPool, events: Sequence[BlockStored]) -> None:
     index = pool.cached_block_hash_to_block
     for event in events:
         parent = event.parent_block_hash
-        if parent is not None and index.get(parent, event.group_idx or 0) is None:
+        try:
+            unknown = parent is not None and index.get(parent, event.group_idx or 0) is None
+        except TypeError:  # not a digest: nobody can find it either, and the blocks are published already
+            unknown = True
+        if unknown:
             event.parent_block_hash = None
         pool.kv_event_queue.append(event)
 

@@ -276,6 +276,18 @@ def test_an_event_has_lists_of_its_own_and_the_adapter(pool: BlockPool) -> None:
     assert (event.block_hashes, event.token_ids) == (A.block_hashes[:2], [0, 1, 2, 3])
 
 
+@pytest.mark.parametrize("short", [True, False], ids=["short cut", "careful"])
+def test_a_parent_that_is_no_digest_is_not_named(short: bool) -> None:
+    pool, blocks = prepared(True)
+    request: Any = Plain()
+    request.block_hashes = ([1], *A.block_hashes[1:])
+    pool.cache_full_blocks(request, blocks, 1, 2, 2, 0, None if short else [True])
+    [event] = pool.take_events()
+    assert isinstance(event, BlockStored)
+    assert (event.block_hashes, event.parent_block_hash) == ([A.block_hashes[1]], None)
+    assert pool.keys_of(blocks[1]) == ((A.block_hashes[1], 0),)
+
+
 def test_an_adapter_without_name_is_no_error(pool: BlockPool) -> None:
     event = stored_by(Nameless(), pool)  # type: ignore[arg-type]
     assert (event.lora_id, event.lora_name) == (None, None)
