@@ -13,7 +13,6 @@ the index), and `queries.py` (questions, and taking the events).
 """
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -149,9 +148,17 @@ def real(blocks: Iterable[BlockId]) -> list[BlockId]:
     return [block for block in blocks if block != NULL]
 
 
+def namings(blocks: Iterable[BlockId]) -> dict[BlockId, int]:
+    """How often the list names each block."""
+    times: dict[BlockId, int] = {}
+    for block in blocks:
+        times[block] = times.get(block, 0) + 1
+    return times
+
+
 def asks_for_too_much(pool: Pool, blocks: Iterable[BlockId]) -> bool:
     """Does the list name a block more often than references are held on it? Unknown blocks aside."""
-    named = Counter(block for block in real(blocks) if pool.knows(block))
+    named = namings([block for block in real(blocks) if pool.knows(block)])
     return any(count > pool.refs[block] for block, count in named.items())
 
 

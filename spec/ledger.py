@@ -10,23 +10,22 @@ The ledger is the least that any block pool promises, whatever its eviction orde
 of the pool is, so mapped, a step the ledger allows, or one that changes nothing in it.
 """
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from spec.actions import Step, real
+from spec.actions import Step, namings, real
 from spec.lending import FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
 from spec.pool import Pool
 from spec.properties import StepProperty, collect
 from spec.terms import NULL, BlockId
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """How many uses of each block are lent out. A block that is not named is free."""
 
     size: int
-    lent: Mapping[BlockId, int] = field(default_factory=dict)
+    lent: Mapping[BlockId, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,8 @@ class Share:
         return all(0 < block < ledger.size for block in self.blocks)
 
     def effect(self, ledger: Ledger) -> Ledger:
-        return Ledger(ledger.size, Counter(ledger.lent) + Counter(self.blocks))
+        more = {block: ledger.lent.get(block, 0) + times for block, times in namings(self.blocks).items()}
+        return Ledger(ledger.size, {**ledger.lent, **more})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,12 @@ class GiveBack:
     blocks: tuple[BlockId, ...]
 
     def allowed(self, ledger: Ledger) -> bool:
-        return Counter(self.blocks) <= Counter(ledger.lent)
+        return all(times <= ledger.lent.get(block, 0) for block, times in namings(self.blocks).items())
 
     def effect(self, ledger: Ledger) -> Ledger:
-        return Ledger(ledger.size, Counter(ledger.lent) - Counter(self.blocks))
+        given = namings(self.blocks)
+        left = {block: count - given.get(block, 0) for block, count in ledger.lent.items()}
+        return Ledger(ledger.size, {block: count for block, count in left.items() if count})
 
 
 Entry = Lend | Share | GiveBack
@@ -75,7 +77,7 @@ Entry = Lend | Share | GiveBack
 
 def ledger_of(pool: Pool) -> Ledger:
     """The mapping up: forget everything but who holds what."""
-    return Ledger(pool.size, {block: count for block, count in pool.refs.items() if count != 0 and block != NULL})
+    return Ledger(pool.size, {block: count for block, count in pool.refs.items() if count and block != NULL})
 
 
 def entry_of(step: Step) -> Entry | None:
@@ -97,11 +99,10 @@ def each_step_is_a_step_of_the_ledger(step: Step) -> bool:
     """Every step of the pool is an allowed entry in the ledger of ownership, or leaves it as it was.
 
     Whatever the cache does, nobody ever gets a block that somebody else was promised alone."""
-    before, after = ledger_of(step.before), ledger_of(step.after)
-    entry = entry_of(step)
+    before, after, entry = ledger_of(step.before), ledger_of(step.after), entry_of(step)
     if entry is None:
         return before == after
-    return entry.allowed(before) and dict(entry.effect(before).lent) == dict(after.lent)
+    return entry.allowed(before) and entry.effect(before) == after
 
 
 LEDGER_PROPERTIES = collect(StepProperty, each_step_is_a_step_of_the_ledger)

@@ -1,6 +1,5 @@
 """References and the free queue: handing blocks out, sharing them, taking them back."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -11,6 +10,7 @@ from spec.actions import (
     any_unknown,
     asks_for_too_much,
     drop_keys,
+    namings,
     real,
     refusals,
     updated,
@@ -75,7 +75,7 @@ class Touch(Action[None]):
         return (None,)
 
     def effect(self, pool: Pool, answer: None) -> Pool:
-        gained = Counter(real(self.blocks))
+        gained = namings(real(self.blocks))
         revived = {block for block in gained if not pool.is_held(block)}
         return replace(
             pool,
@@ -180,7 +180,7 @@ class CancelWatch(Action[bool]):
 def give_back(pool: Pool, blocks: Iterable[BlockId]) -> tuple[Pool, list[BlockId]]:
     """The pool with these references gone, and the blocks that became free, each where it was named last."""
     blocks = tuple(blocks)
-    dropped = Counter(blocks)
-    pool = replace(pool, refs=updated(pool.refs, {block: pool.refs[block] - count for block, count in dropped.items()}))
+    dropped = {block: pool.refs[block] - times for block, times in namings(blocks).items()}
+    pool = replace(pool, refs=updated(pool.refs, dropped))
     by_last_naming = reversed(dict.fromkeys(reversed(blocks)))
     return pool, [block for block in by_last_naming if pool.refs[block] == 0]

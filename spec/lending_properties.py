@@ -1,8 +1,6 @@
 """What is true of every step: references, the queue and the watchers."""
 
-from collections import Counter
-
-from spec.actions import Handed, ResetDone, Step, real
+from spec.actions import Handed, ResetDone, Step, namings, real
 from spec.lending import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
 from spec.properties import StepProperty, collect
 from spec.queries import Query
@@ -84,31 +82,27 @@ def references_change_only_as_asked(step: Step) -> bool | None:
         return None
     match step.action:
         case GetNewBlocks():
-            asked = Counter(step.answer.blocks)
+            asked = namings(step.answer.blocks)
         case Touch(blocks):
-            asked = Counter(real(blocks))
+            asked = namings(real(blocks))
         case FreeBlocks(blocks) | UnpinBlocks(blocks, _):
-            asked = Counter()
-            asked.subtract(real(blocks))
+            asked = {block: -times for block, times in namings(real(blocks)).items()}
         case _:
-            asked = Counter()
+            asked = {}
     changed = {
         block: step.after.refs[block] - count
         for block, count in step.before.refs.items()
         if step.after.refs[block] != count
     }
-    return changed == {block: count for block, count in asked.items() if count}
+    return changed == asked
 
 
 def a_watcher_leaves_by_being_told_or_cancelled(step: Step) -> bool | None:
     """Exactly the watchers that leave are told, in the step that reuses their block or resets the cache; or cancelled.
 
     A watcher told twice acts on a later life of the block; one never told waits for ever."""
-    before, after = (
-        {(block, name) for block, names in pool.watchers.items() for name in names}
-        for pool in (step.before, step.after)
-    )
-    gone = before - after
+    before = step.before.told_about(step.before.watchers)
+    gone = before - step.after.told_about(step.after.watchers)
     if isinstance(step.answer, Handed | ResetDone):
         return step.told == gone if gone or step.told else None
     if not before:

@@ -64,7 +64,7 @@ class Pool:
 
     def told_about(self, blocks: Iterable[BlockId]) -> frozenset[tuple[BlockId, Watcher]]:
         """Who is told what when these blocks are reused."""
-        return frozenset((block, watcher) for block in blocks for watcher in self.watchers.get(block, ()))
+        return frozenset([(block, watcher) for block in blocks for watcher in self.watchers.get(block, ())])
 
     def life_of(self, block: BlockId) -> Life:
         """Which of the six states the block is in."""
