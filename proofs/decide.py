@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from proofs import ledger
 from proofs.cluster import Workforce
 from proofs.counterexample import Counterexample
+from proofs.crew import crew
+from proofs.explore.expand import AnyScope, Failure, Follower
 from proofs.explore.machines import machine_of
 from proofs.explore.scopes import Scope
-from proofs.explore.search import AnyScope, Exploration, Failure, Follower, Progress, explore
+from proofs.explore.search import Exploration, Progress, explore
 from proofs.explore.serving import ServingScope
 from proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower
 from proofs.refine.serving import FOLLOWS, ManagerFollower
@@ -38,14 +40,20 @@ def search(
     progress: Progress = lambda line: None,
 ) -> Iterator[Exploration]:
     """Search each part of a scope, with every call taken on `impl` as well if wanted. Ends early if a part does."""
-    for part in parts:
-        follower = follower_of(part) if with_impl else None
-        found = explore(
-            part, follower=follower, follow_claim=_claim(part), workers=workers, memory=memory, progress=progress
-        )
-        yield found
-        if found.stopped is not None:
-            return
+    with crew(workers) as working:
+        for part in parts:
+            follower = follower_of(part) if with_impl else None
+            found = explore(
+                part,
+                follower=follower,
+                follow_claim=_claim(part),
+                workers=working,
+                memory=memory,
+                progress=progress,
+            )
+            yield found
+            if found.stopped is not None:
+                return
 
 
 def decide(name: str, parts: Sequence[Exploration], *, with_impl: bool) -> list[Obligation]:

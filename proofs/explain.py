@@ -9,8 +9,9 @@ from proofs import jobs
 from proofs.counterexample import Counterexample
 from proofs.decide import SENTENCES, example
 from proofs.detect import adequacy, matrix, scores
+from proofs.explore.expand import AnyScope
 from proofs.explore.scopes import SCOPES
-from proofs.explore.search import AnyScope, explore
+from proofs.explore.search import explore
 from proofs.explore.serving import SERVING_SCOPES, with_rules
 from spec import (
     ACTIONS,

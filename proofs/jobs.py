@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
-from multiprocessing import get_all_start_methods, get_context
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from time import perf_counter
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from proofs import decide
 from proofs.cluster import Cluster, Workforce
 from proofs.counterexample import Counterexample
+from proofs.crew import start_context
 from proofs.decide import example
 from proofs.detect.trial import DIED
 from proofs.explore.search import explore
@@ -61,9 +61,7 @@ def run_jobs(jobs: Sequence[Job], workers: Workforce) -> Iterator[list[Obligatio
     if isinstance(workers, Cluster):
         yield from workers.map(_decided, jobs)
         return
-    methods = get_all_start_methods()
-    context = get_context("forkserver" if "forkserver" in methods else "spawn")
-    with ProcessPoolExecutor(workers, context, initializer=_start) as pool:
+    with ProcessPoolExecutor(workers, start_context(), initializer=_start) as pool:
         futures = [pool.submit(_guarded, job) for job in jobs]
         try:
             for job, future in zip(jobs, futures, strict=True):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from time import perf_counter, process_time
 
 from proofs.bench.compare import Progress
+from proofs.cluster import Workforce
+from proofs.crew import Crew, crew
 from proofs.decide import follower_of
 from proofs.explore.scopes import SCOPES, Scope
 from proofs.explore.search import Exploration, explore
@@ -43,13 +45,15 @@ def checker_rates(scope: str, depth: int | None, runs: int, workers: int, progre
     for count in (1,) if workers == 1 else (1, workers):
         clock = process_time if count == 1 else perf_counter
         started = clock()
-        alone = [explore(part, workers=count, depth=depth, progress=progress) for part in parts]
+        with crew(count) as working:
+            alone = [explore(part, workers=working, depth=depth, progress=progress) for part in parts]
         seconds = clock() - started
         steps = sum(each.tally.steps for each in alone)
         rates.append(Rate("states explored", scope, count, sum(len(each.states) for each in alone), seconds))
         rates.append(Rate("transitions explored", scope, count, steps, seconds))
         started = clock()
-        followed = [_lockstep(part, count, depth, progress) for part in parts]
+        with crew(count) as working:
+            followed = [_lockstep(part, working, depth, progress) for part in parts]
         edges = sum(each.tally.followed for each in followed)
         rates.append(Rate("edges in lockstep", scope, count, edges, clock() - started))
     progress(f"{runs} random histories")
@@ -59,6 +63,6 @@ def checker_rates(scope: str, depth: int | None, runs: int, workers: int, progre
     return rates
 
 
-def _lockstep(part: Scope, workers: int, depth: int | None, progress: Progress) -> Exploration:
+def _lockstep(part: Scope, workers: Workforce | Crew, depth: int | None, progress: Progress) -> Exploration:
     follower = follower_of(part)
     return explore(part, follower=follower, follow_claim=REFINES, workers=workers, depth=depth, progress=progress)

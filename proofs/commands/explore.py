@@ -23,7 +23,7 @@ from proofs.commands.session import (
     workforce,
 )
 from proofs.console import Progress, out
-from proofs.explore.search import AnyScope
+from proofs.explore.expand import AnyScope
 
 
 class MachineName(StrEnum):

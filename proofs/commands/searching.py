@@ -10,8 +10,9 @@ from proofs.console import Progress
 from proofs.decide import decide, search
 from proofs.detect.adequacy import adequate
 from proofs.explain import nearest
+from proofs.explore.expand import AnyScope
 from proofs.explore.scopes import SCOPES, Scope, ScopeTooLargeError, narrowed
-from proofs.explore.search import AnyScope, Exploration
+from proofs.explore.search import Exploration
 from proofs.explore.serving import SERVING_SCOPES, ServingScope, with_rules
 from proofs.verdicts import Obligation
 from spec import RULES

@@ -10,8 +10,9 @@ from typing import Any
 
 from impl import contracts
 from proofs.decide import decide, example, follower_of
+from proofs.explore.expand import AnyScope
 from proofs.explore.scopes import ONE_BLOCK, SCOPES, Scope
-from proofs.explore.search import AnyScope, Exploration, explore
+from proofs.explore.search import Exploration, explore
 from proofs.explore.serving import SERVING_SCOPES
 from proofs.refine.contracted import unnoticed
 from proofs.refine.digests import SEPARATES, compare_digests

@@ -17,7 +17,7 @@ from proofs.detect.loader import install
 
 if TYPE_CHECKING:
     from proofs.detect.gates import Gate
-    from proofs.explore.search import AnyScope
+    from proofs.explore.expand import AnyScope
     from proofs.verdicts import Example
 
 DIED = "the gate itself fails"

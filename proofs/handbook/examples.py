@@ -19,7 +19,8 @@ from proofs.handbook import HandbookError
 
 if TYPE_CHECKING:
     from proofs.counterexample import Counterexample
-    from proofs.explore.search import AnyScope, Exploration
+    from proofs.explore.expand import AnyScope
+    from proofs.explore.search import Exploration
 
 FILE = Path(__file__).with_name("examples.json")
 FORMAT = "blockpool-examples/1"

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from proofs.counterexample import Call
+from proofs.explore.expand import Witness
 from proofs.explore.machines import machine_of
 from proofs.explore.scopes import SCOPES, Scope
-from proofs.explore.search import Exploration, Witness, explore
+from proofs.explore.search import Exploration, explore
 from proofs.handbook.explorer.pictures import pool_picture
 from proofs.words import call
 from spec import BlockId, Step, while_telling

@@ -16,8 +16,9 @@ from proofs import cluster, jobs
 from proofs.cli import app
 from proofs.cluster import LOCAL, Cluster, ClusterError
 from proofs.decide import decide, follower_of
+from proofs.explore.expand import Follower
 from proofs.explore.scopes import SCOPES, Scope
-from proofs.explore.search import Exploration, Follower, explore
+from proofs.explore.search import Exploration, explore
 from proofs.verdicts import Obligation, Verdict
 from spec import STEP_PROPERTIES, Action, Pool, Step
 

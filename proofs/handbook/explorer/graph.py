@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from proofs.explore.search import AnyScope, State
+from proofs.explore.expand import AnyScope, State
 from proofs.handbook.explorer.pictures import Picture, picture_of
 from proofs.handbook.explorer.stepping import Option, Stepper
 from proofs.words import call

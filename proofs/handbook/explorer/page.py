@@ -8,8 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from proofs.explore.expand import AnyScope
 from proofs.explore.scopes import Scope
-from proofs.explore.search import AnyScope
 from proofs.handbook.explorer.graph import MOST_STATES, Graph, packed
 from proofs.handbook.explorer.pictures import Picture
 from proofs.handbook.explorer.stepping import INSIDE, Stepper

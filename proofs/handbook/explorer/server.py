@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from proofs.explore.search import AnyScope
+from proofs.explore.expand import AnyScope
 from proofs.handbook.explorer.page import explorer_page
 from proofs.handbook.explorer.stepping import BadPathError, Stepper
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from proofs.counterexample import told_of
+from proofs.explore.expand import AnyScope, State
 from proofs.explore.machines import Claims, machine_of
-from proofs.explore.search import AnyScope, State
 from proofs.handbook.explorer.pictures import Picture, picture_of
 from proofs.words import call
 from spec import World, WorldStep
