@@ -1,14 +1,15 @@
 """How fast the checker itself is: states and steps of a search, edges in lockstep, calls of random histories."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from time import perf_counter, process_time
 
 from proofs.bench.compare import Progress
-from proofs.cluster import Workforce
-from proofs.crew import Crew, crew
+from proofs.crew import crew
 from proofs.decide import follower_of
-from proofs.explore.scopes import SCOPES, Scope
-from proofs.explore.search import Exploration, explore
+from proofs.explore.scopes import SCOPES
+from proofs.explore.search import explore
 from proofs.refine.lockstep import REFINES
 from proofs.refine.machine import sample
 
@@ -22,12 +23,13 @@ class Rate:
     workers: int
     number: int
     seconds: float
+    times_one: float | None = None  # how many times as fast as one worker, both by the clock
 
     @property
     def per_second(self) -> float:
         return self.number / self.seconds if self.seconds else 0.0
 
-    def as_dict(self) -> dict[str, str | int | float]:
+    def as_dict(self) -> dict[str, str | int | float | None]:
         return {
             "what": self.what,
             "scope": self.scope,
@@ -35,27 +37,38 @@ class Rate:
             "number": self.number,
             "seconds": round(self.seconds, 3),
             "per_second": round(self.per_second),
+            "times_one": None if self.times_one is None else round(self.times_one, 2),
         }
 
 
-def checker_rates(scope: str, depth: int | None, runs: int, workers: int, progress: Progress) -> list[Rate]:
-    """Search the parts of a scope, alone and in lockstep with `impl`, then sample; with one worker and with several."""
-    parts = SCOPES[scope]
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The search of all parts of a scope."""
+
+    states: int
+    steps: int
+    cpu: float  # of this process
+    clock: float
+
+
+def checker_rates(
+    scope: str, depth: int | None, runs: int, workers: int, progress: Progress, rounds: int = 1
+) -> list[Rate]:
+    """Search the parts of a scope, alone and in lockstep with `impl`, then sample.
+
+    With one worker and with several in alternation, `rounds` times: the median counts.
+    """
     rates: list[Rate] = []
-    for count in (1,) if workers == 1 else (1, workers):
-        clock = process_time if count == 1 else perf_counter
-        started = clock()
-        with crew(count) as working:
-            alone = [explore(part, workers=working, depth=depth, progress=progress) for part in parts]
-        seconds = clock() - started
-        steps = sum(each.tally.steps for each in alone)
-        rates.append(Rate("states explored", scope, count, sum(len(each.states) for each in alone), seconds))
-        rates.append(Rate("transitions explored", scope, count, steps, seconds))
-        started = clock()
-        with crew(count) as working:
-            followed = [_lockstep(part, working, depth, progress) for part in parts]
-        edges = sum(each.tally.followed for each in followed)
-        rates.append(Rate("edges in lockstep", scope, count, edges, clock() - started))
+    for lockstep in (False, True):
+        by_workers: dict[int, list[_Searched]] = {1: [], workers: []}
+        for _ in range(rounds):
+            for count, searched in by_workers.items():
+                searched.append(_search(scope, lockstep, depth, count, progress))
+        alone = by_workers.pop(1)
+        rates += _rates(scope, lockstep, 1, alone, None)
+        for count, together in by_workers.items():
+            ratio = median(one.clock / several.clock for one, several in zip(alone, together, strict=True))
+            rates += _rates(scope, lockstep, count, together, ratio)
     progress(f"{runs} random histories")
     started = process_time()
     run = sample(runs, 100)
@@ -63,6 +76,26 @@ def checker_rates(scope: str, depth: int | None, runs: int, workers: int, progre
     return rates
 
 
-def _lockstep(part: Scope, workers: Workforce | Crew, depth: int | None, progress: Progress) -> Exploration:
-    follower = follower_of(part)
-    return explore(part, follower=follower, follow_claim=REFINES, workers=workers, depth=depth, progress=progress)
+def _search(scope: str, lockstep: bool, depth: int | None, workers: int, progress: Progress) -> _Searched:
+    clock, cpu = perf_counter(), process_time()
+    states = steps = 0
+    with crew(workers) as working:
+        for part in SCOPES[scope]:
+            follower = follower_of(part) if lockstep else None
+            found = explore(
+                part, follower=follower, follow_claim=REFINES, workers=working, depth=depth, progress=progress
+            )
+            states += len(found.states)
+            steps += found.tally.followed if lockstep else found.tally.steps
+    return _Searched(states, steps, process_time() - cpu, perf_counter() - clock)
+
+
+def _rates(scope: str, lockstep: bool, workers: int, searched: Sequence[_Searched], ratio: float | None) -> list[Rate]:
+    seconds = median(each.cpu if workers == 1 else each.clock for each in searched)
+    one = searched[0]
+    if lockstep:
+        return [Rate("edges in lockstep", scope, workers, one.steps, seconds, ratio)]
+    return [
+        Rate("states explored", scope, workers, one.states, seconds, ratio),
+        Rate("transitions explored", scope, workers, one.steps, seconds, ratio),
+    ]

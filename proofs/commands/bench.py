@@ -166,6 +166,7 @@ def checker(
     depth: Annotated[int | None, typer.Option(min=1, help="Search only so deep.")] = None,
     runs: Annotated[int, typer.Option(min=1, help="Random histories of about 100 calls.")] = 50,
     workers: Workers = CORES,
+    rounds: Annotated[int, typer.Option(min=1, help="Search so often; the median counts.")] = 3,
     json_file: JsonFile = None,
 ) -> None:
     """Measure the checker: states, transitions and edges in lockstep a second, with one worker and with several."""
@@ -175,10 +176,12 @@ def checker(
     if scope not in SCOPES:
         raise typer.BadParameter(f"no scope {scope}; there are {', '.join(SCOPES)}")
     with Progress() as progress:
-        rates = checker_rates(scope, depth, runs, workers, progress)
+        rates = checker_rates(scope, depth, runs, workers, progress, rounds)
     for rate in rates:
         processes = "1 worker, a CPU second" if rate.workers == 1 else f"{rate.workers} workers, a second"
         counted = f"{rate.number:,} in {rate.seconds:.1f} s"
+        if rate.times_one is not None:
+            counted += f", {rate.times_one:.2f} times one worker"
         out.print(f"{rate.what:28} {rate.scope:16} {processes:24} {rate.per_second:>10,.0f}  ({counted})")
     if json_file is not None:
         document = {"format": "blockpool-bench-checker/1", "versions": versions()}
