@@ -13,7 +13,7 @@ from proofs.counterexample import Call
 from proofs.explore.machines import machine_of
 from proofs.explore.scopes import Scope
 from proofs.explore.serving import ServingScope
-from proofs.explore.symmetry import Canon
+from proofs.explore.symmetry import packed
 from proofs.refine.lockstep import DEFINED
 
 AnyScope = Scope | ServingScope
@@ -40,7 +40,7 @@ class Onward(NamedTuple):
 class Arrival(NamedTuple):
     """A state reached and judged."""
 
-    canon: Canon
+    canon: bytes  # its normal form, packed
     tested: int  # which invariants had something to say, bit by bit
     onward: Onward | None  # only if it is sound and within the boundary: most are not, and would be sent for nothing
 
@@ -90,8 +90,8 @@ class Expander:
         self.scope, self.follower, self.follow_claim = scope, follower, follow_claim
         self.machine = machine_of(scope)
         self.symmetry = self.machine.symmetry
-        self.described: set[Canon] = set()
-        self.known: set[Canon] = set()
+        self.described: set[bytes] = set()
+        self.known: set[bytes] = set()
         self.unseen = list(self.machine.possibilities)  # those this worker has not seen
         self.refusals: Counter[tuple[str, frozenset[Any]]] = Counter()  # (action, all its reasons) -> how often
 
@@ -170,11 +170,11 @@ class Expander:
 
     def _note(self, origin: int, pool: State, step: Any, before: tuple[Call, ...], nested: bool = False) -> None:
         try:
-            described = self.symmetry.described(pool)
+            described = packed(self.symmetry.described(pool))
             if described in self.described:
                 return
             self.described.add(described)
-            canon = self.symmetry.canon(pool)
+            canon = packed(self.symmetry.canon(pool))
         except KeyError as error:
             words = f"the state names what the scope does not know: {error}"
             self._fail(DEFINED, origin, _way(before, step, nested), words)

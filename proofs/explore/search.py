@@ -14,9 +14,9 @@ from proofs.crew import Crew, crew
 from proofs.explore.expand import AnyScope, Arrival, Expander, Failure, Follower, State, Tally, Witness
 from proofs.explore.machines import Claims
 from proofs.explore.memory import memory_left
-from proofs.explore.symmetry import Canon
+from proofs.explore.symmetry import packed
 
-CHUNK = 8  # most states a worker expands at a time
+CHUNK = 16  # most states a worker expands at a time
 SHARES = 16  # and at most about this part of what is left of a level
 
 
@@ -77,7 +77,7 @@ def explore(
     found = Exploration(scope, [first], [(-1, ())], expander.tally, raw_states=expander.symmetry.orbit(first))
     found.invariants = expander.machine.invariants
     found.count(tested)
-    known, frontier = {expander.symmetry.canon(first)}, [0]
+    known, frontier = {packed(expander.symmetry.canon(first))}, [0]
     try:
         with crew(workers) as working:
             expand = _expansion(expander, working)
@@ -119,7 +119,7 @@ def _chunks(frontier: Sequence[int]) -> Iterator[Sequence[int]]:
 def _search_level(
     found: Exploration,
     frontier: list[int],
-    known: set[Canon],
+    known: set[bytes],
     expand: Expand,
     memory: float | None,
     progress: Progress,

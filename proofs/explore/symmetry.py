@@ -5,6 +5,7 @@ out, so sorting the blocks by it names them in a way that does not depend on how
 prefixes have few names; all ways to exchange them are tried and the least description is taken.
 """
 
+import marshal
 from collections import Counter
 from collections.abc import Iterable
 from itertools import permutations
@@ -15,6 +16,11 @@ from proofs.explore.scopes import Scope
 from spec import BlockId, Event, Key, Pool, Removed, Stored, Watcher
 
 Canon = tuple[Any, ...]
+
+
+def packed(description: Canon) -> bytes:
+    """The same in bytes: less than a third of the memory, quick to compare and to send."""
+    return marshal.dumps(description, 0)  # later versions note which objects are the same; that differs from run to run
 
 
 class Symmetry:

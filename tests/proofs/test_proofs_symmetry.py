@@ -1,5 +1,6 @@
 """Symmetry: renaming changes nothing, anything else does; and the search with it finds what one without it finds."""
 
+import pickle
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from proofs.explore.scopes import Scope, vocabulary
 from proofs.explore.search import explore
-from proofs.explore.symmetry import Symmetry
+from proofs.explore.symmetry import Symmetry, packed
 from spec import Key, Pool, Prefix, first_state, steps, while_telling
 
 TINY = Scope("tiny", "2 blocks, a partial and a full key, 1 watcher", 2, watchers=1)
@@ -133,6 +134,21 @@ def test_states_have_one_canon_exactly_if_one_is_a_renaming_of_the_other(scope: 
         orbit = {frozen(renamed(pool, *names)) for names in all_renamings(scope)}
         assert by_canon[symmetry.canon(pool)] == orbit
         assert symmetry.orbit(pool) == len(orbit)
+
+
+@by_scope
+def test_packed_descriptions_are_equal_exactly_if_they_are(scope: Scope) -> None:
+    symmetry = Symmetry(scope)
+    by_bytes: dict[bytes, set[Any]] = {}
+    for before, action in product(explore(scope, depth=2).states, vocabulary(scope)):
+        for step in steps(before, action):
+            description = symmetry.described(step.after)
+            as_from_another_process = pickle.loads(pickle.dumps(description))  # equal, but not the same objects
+            for one in (description, as_from_another_process):
+                by_bytes.setdefault(packed(one), set()).add(one)
+    assert len(by_bytes) > 1
+    assert all(len(descriptions) == 1 for descriptions in by_bytes.values())
+    assert len(set().union(*by_bytes.values())) == len(by_bytes)
 
 
 LARGER = Scope("small", "3 blocks, 2 watchers", 3, batch=2)
