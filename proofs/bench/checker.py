@@ -1,4 +1,7 @@
-"""How fast the checker itself is: states and steps of a search, edges in lockstep, calls of random histories."""
+"""How fast the checker itself is: states and steps of a search, edges in lockstep, calls of random histories.
+
+What the oracle judges: `judging.py`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,39 +9,14 @@ from statistics import median
 from time import perf_counter, process_time
 
 from proofs.bench.compare import Progress
+from proofs.bench.judging import judging_rates
+from proofs.bench.rate import Rate
 from proofs.crew import crew
 from proofs.decide import follower_of
 from proofs.explore.scopes import SCOPES
 from proofs.explore.search import explore
 from proofs.refine.lockstep import REFINES
 from proofs.refine.machine import sample
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """So many of something in so many seconds: CPU time of one process, or by the clock where there are several."""
-
-    what: str
-    scope: str
-    workers: int
-    number: int
-    seconds: float
-    times_one: float | None = None  # how many times as fast as one worker, both by the clock
-
-    @property
-    def per_second(self) -> float:
-        return self.number / self.seconds if self.seconds else 0.0
-
-    def as_dict(self) -> dict[str, str | int | float | None]:
-        return {
-            "what": self.what,
-            "scope": self.scope,
-            "workers": self.workers,
-            "number": self.number,
-            "seconds": round(self.seconds, 3),
-            "per_second": round(self.per_second),
-            "times_one": None if self.times_one is None else round(self.times_one, 2),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +30,9 @@ class _Searched:
 
 
 def checker_rates(
-    scope: str, depth: int | None, runs: int, workers: int, progress: Progress, rounds: int = 1
+    scope: str, depth: int | None, runs: int, workers: int, progress: Progress, rounds: int = 1, requests: int = 300
 ) -> list[Rate]:
-    """Search the parts of a scope, alone and in lockstep with `impl`, then sample.
+    """Search the parts of a scope, alone and in lockstep with `impl`; sample; let the oracle judge `requests`.
 
     With one worker and with several in alternation, `rounds` times: the median counts.
     """
@@ -73,7 +51,8 @@ def checker_rates(
     started = process_time()
     run = sample(runs, 100)
     rates.append(Rate("calls of random histories", f"{run.runs} histories", 1, run.steps, process_time() - started))
-    return rates
+    progress("built-in chats, watched, recorded and audited")
+    return rates + judging_rates(requests, rounds)
 
 
 def _search(scope: str, lockstep: bool, depth: int | None, workers: int, progress: Progress) -> _Searched:
@@ -92,10 +71,8 @@ def _search(scope: str, lockstep: bool, depth: int | None, workers: int, progres
 
 def _rates(scope: str, lockstep: bool, workers: int, searched: Sequence[_Searched], ratio: float | None) -> list[Rate]:
     seconds = median(each.cpu if workers == 1 else each.clock for each in searched)
-    one = searched[0]
+    numbers = {"states explored": searched[0].states, "transitions explored": searched[0].steps}
     if lockstep:
-        return [Rate("edges in lockstep", scope, workers, one.steps, seconds, ratio)]
-    return [
-        Rate("states explored", scope, workers, one.states, seconds, ratio),
-        Rate("transitions explored", scope, workers, one.steps, seconds, ratio),
-    ]
+        numbers = {"edges in lockstep": searched[0].steps}
+    than = "as fast as one worker" if workers > 1 else ""
+    return [Rate(what, scope, workers, number, seconds, ratio, than) for what, number in numbers.items()]

@@ -169,7 +169,9 @@ def checker(
     rounds: Annotated[int, typer.Option(min=1, help="Search so often; the median counts.")] = 3,
     json_file: JsonFile = None,
 ) -> None:
-    """Measure the checker: states, transitions and edges in lockstep a second, with one worker and with several."""
+    """Measure the checker: states, transitions and edges in lockstep a second, with one worker and with several;
+    steps of random histories; calls that are watched, recorded and audited.
+    """
     from proofs.bench.checker import checker_rates
     from proofs.explore.scopes import SCOPES
 
@@ -180,9 +182,9 @@ def checker(
     for rate in rates:
         processes = "1 worker, a CPU second" if rate.workers == 1 else f"{rate.workers} workers, a second"
         counted = f"{rate.number:,} in {rate.seconds:.1f} s"
-        if rate.times_one is not None:
-            counted += f", {rate.times_one:.2f} times one worker"
-        out.print(f"{rate.what:28} {rate.scope:16} {processes:24} {rate.per_second:>10,.0f}  ({counted})")
+        if rate.times is not None:
+            counted += f", {rate.times:.2f} times {rate.than}"
+        out.print(f"{rate.what:28} {rate.scope:20} {processes:24} {rate.per_second:>10,.0f}  ({counted})")
     if json_file is not None:
         document = {"format": "blockpool-bench-checker/1", "versions": versions()}
         json_file.write_text(json.dumps({**document, "rates": [each.as_dict() for each in rates]}, indent=1) + "\n")

@@ -116,9 +116,19 @@ def test_wrong_usage_says_what_there_is(arguments: tuple[str, ...], words: str) 
 
 
 def test_the_checker_counts_the_same_with_any_number_of_workers() -> None:
-    rates = checker_rates("tiny", 1, 1, 2, silent, rounds=2)
+    rates = checker_rates("tiny", 1, 1, 2, silent, rounds=2, requests=5)
     by_workers = [{each.what: each.number for each in rates if each.workers == count} for count in (1, 2)]
     assert by_workers[1] == {what: by_workers[0][what] for what in by_workers[1]}
     assert set(by_workers[1]) == {"states explored", "transitions explored", "edges in lockstep"}
     assert all(each.number > 0 and each.seconds > 0 for each in rates)
-    assert all((each.times_one is not None) == (each.workers == 2) for each in rates)
+    assert all(each.than == "as fast as one worker" for each in rates if each.workers == 2)
+    judged = [each for each in rates if each.scope == "5 built-in chats"]
+    assert [each.what.removeprefix("calls, ") for each in judged] == [
+        "nobody listens",
+        "counts watched",
+        "everything watched",
+        "recorded",
+        "audited",
+    ]
+    assert {each.number for each in judged} == {judged[0].number}
+    assert [each.times is None for each in judged] == [True, False, False, False, False]
