@@ -103,6 +103,10 @@ class Tap:
             call = Share((self.name(block),) * change) if change > 0 else Free((self.name(block),) * -change)
             self._listener(call, Ok(None))
 
+    def inserted(self) -> None:
+        """A key was inserted by an inner method. If by somebody else, the events are no longer all of the pool."""
+        self.writes_its_events = self.writes_its_events and self._inside
+
     def leave_out(self, events: Iterable[Any]) -> None:
         """These events will not be told."""
         self._left_out.update((id(event), event) for event in events)

@@ -17,6 +17,7 @@ from impl.vllm import SUPPORTED, UnsupportedVllmError, replace
 from proofs.in_vllm import Settings, start
 from proofs.oracle.audit import audit
 from proofs.oracle.live import listen_to_vllm
+from proofs.oracle.watch import watch
 from tests.vllm import toy_vllm
 from tests.vllm.toy_vllm import KVCacheBlock, Request, external
 
@@ -359,6 +360,25 @@ def test_keys_that_change_through_inner_methods_are_heard(
     pool.free_blocks(blocks)
     assert pool.get_new_blocks(1) == [blocks[0]]
     assert bool(caplog.records) is not heard
+
+
+def test_a_pool_that_inserts_keys_while_it_publishes_is_judged_by_its_events(block_pool: ModuleType) -> None:
+    class Silent(BlockPool):
+        """It publishes through an inner method, as vLLM's does, and forgets the Stored."""
+
+        def cache_full_blocks(self, request: Any, blocks: Any, *_: Any) -> None:
+            self._insert_block_hash(request.block_hashes[0] + bytes(4), blocks[0], 4)
+
+        def _insert_block_hash(self, key: bytes, block: Any, num_tokens: int) -> None:
+            super().cache_full_blocks(Request("r"), [block], 0, 1, 4, 0)
+            self.kv_event_queue.clear()
+
+    pool, laws = Silent(8, True, 4, True), list[str]()
+    with watch(pool, on_breach=lambda breach, _: laws.append(breach.law)):
+        pool.cache_full_blocks(Request("r"), pool.get_new_blocks(1), 0, 1, 4, 0)
+        assert laws == []
+        pool.take_events()
+    assert laws == ["events_mirror_the_index"]
 
 
 def test_events_of_another_pool_in_the_same_queue_are_not_judged(
