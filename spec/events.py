@@ -71,7 +71,7 @@ class Mirror:
     @classmethod
     def of(cls, index: Mapping[Key, frozenset[object]]) -> "Mirror":
         """The mirror that is right about this index."""
-        return cls(Counter({key: len(blocks) for key, blocks in index.items()}))
+        return cls(Counter({key: len(blocks) for key, blocks in index.items() if blocks}))
 
     def read(self, event: Event) -> None:
         """Believe one event; raises FalseEventError if it contradicts the earlier ones."""

@@ -27,6 +27,11 @@ class Ledger(NamedTuple):
     size: int
     lent: Mapping[BlockId, int]
 
+    def changed(self, uses: Mapping[BlockId, int]) -> "Ledger":
+        """With so many more uses of these blocks, or fewer."""
+        counts = {**self.lent, **{block: self.lent.get(block, 0) + more for block, more in uses.items()}}
+        return Ledger(self.size, {block: count for block, count in counts.items() if count})
+
 
 @dataclass(frozen=True, slots=True)
 class Lend:
@@ -53,8 +58,7 @@ class Share:
         return all(0 < block < ledger.size for block in self.blocks)
 
     def effect(self, ledger: Ledger) -> Ledger:
-        more = {block: ledger.lent.get(block, 0) + times for block, times in namings(self.blocks).items()}
-        return Ledger(ledger.size, {**ledger.lent, **more})
+        return ledger.changed(namings(self.blocks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,7 @@ class GiveBack:
         return all(times <= ledger.lent.get(block, 0) for block, times in namings(self.blocks).items())
 
     def effect(self, ledger: Ledger) -> Ledger:
-        given = namings(self.blocks)
-        left = {block: count - given.get(block, 0) for block, count in ledger.lent.items()}
-        return Ledger(ledger.size, {block: count for block, count in left.items() if count})
+        return ledger.changed({block: -times for block, times in namings(self.blocks).items()})
 
 
 Entry = Lend | Share | GiveBack

@@ -64,6 +64,8 @@ def _search(scope: str, lockstep: bool, depth: int | None, workers: int, progres
             found = explore(
                 part, follower=follower, follow_claim=REFINES, workers=working, depth=depth, progress=progress
             )
+            if found.stopped == "interrupted":
+                raise KeyboardInterrupt
             states += len(found.states)
             steps += found.tally.followed if lockstep else found.tally.steps
     return _Searched(states, steps, process_time() - cpu, perf_counter() - clock)

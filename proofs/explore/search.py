@@ -50,7 +50,6 @@ class Exploration:
 
 
 Progress = Callable[[str], None]
-Stop = Callable[[Exploration], str | None]
 
 
 def explore(

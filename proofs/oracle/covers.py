@@ -144,8 +144,9 @@ class Covers:
         tap, key, arguments = self._tap, block_hash_with_group_id, (block_hash_with_group_id, block, num_tokens)
         tokens = num_tokens if num_tokens and block.block_hash is None else 1
         call = PublishPartial(tap.name(block), tap.learn(key[:-4]), tokens, None, int.from_bytes(key[-4:], "big"))
+        answer = tap.pass_on(call, self._of["_insert_block_hash"], arguments, _nothing)
         tap.inserted()
-        return tap.pass_on(call, self._of["_insert_block_hash"], arguments, _nothing)
+        return answer
 
     def _maybe_evict_cached_block(self, block: Any) -> Any:
         call = Unpublish((self._tap.name(block),))

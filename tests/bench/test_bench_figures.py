@@ -115,6 +115,15 @@ def test_wrong_usage_says_what_there_is(arguments: tuple[str, ...], words: str) 
     assert words in " ".join(printed.split())
 
 
+def test_an_interrupted_measurement_gives_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("proofs.explore.search._search_level", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        checker_rates("tiny", 1, 1, 1, silent)
+
+
 def test_the_checker_counts_the_same_with_any_number_of_workers() -> None:
     rates = checker_rates("tiny", 1, 1, 2, silent, rounds=2, requests=5)
     by_workers = [{each.what: each.number for each in rates if each.workers == count} for count in (1, 2)]

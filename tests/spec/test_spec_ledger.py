@@ -23,6 +23,10 @@ from spec.ledger import Entry, GiveBack, Ledger, Lend, Share, entry_of, ledger_o
 LEDGER = Ledger(5, {1: 1, 2: 2})
 
 
+def test_a_use_more_of_a_block_given_back_once_too_often_makes_it_free() -> None:
+    assert Share((2,)).effect(Ledger(5, {1: 1, 2: -1})) == Ledger(5, {1: 1})
+
+
 @pytest.mark.parametrize(
     ("entry", "allowed"),
     [
