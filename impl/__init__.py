@@ -6,8 +6,8 @@ and why; `events` is what the pool reports; `hashing` and `request` make the key
 (switched on by BLOCKPOOL_CONTRACTS). `managers` uses the pool for requests, as a scheduler should.
 """
 
-from .block import KVCacheBlock
-from .errors import (
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import (
     AlreadyCached,
     AlreadyQueued,
     BadCount,
@@ -27,12 +27,12 @@ from .errors import (
     UnknownBlock,
     WatcherErrors,
 )
-from .events import AllBlocksCleared, BlockRemoved, BlockStored, KVCacheEvent
-from .free_queue import FreeKVCacheBlockQueue
-from .hash_index import HashIndex
-from .hashing import get_block_hash, get_group_id, hash_block_tokens, make_block_hash_with_group_id
-from .pool import BlockPool
-from .request import Adapter, CacheRequest, Item, Request
+from blockpool.impl.events import AllBlocksCleared, BlockRemoved, BlockStored, KVCacheEvent
+from blockpool.impl.free_queue import FreeKVCacheBlockQueue
+from blockpool.impl.hash_index import HashIndex
+from blockpool.impl.hashing import get_block_hash, get_group_id, hash_block_tokens, make_block_hash_with_group_id
+from blockpool.impl.pool import BlockPool
+from blockpool.impl.request import Adapter, CacheRequest, Item, Request
 
 __all__ = [
     "Adapter",

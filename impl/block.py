@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .hash_index import NO_GROUP, Group
+from blockpool.impl.hash_index import NO_GROUP, Group
 
 if TYPE_CHECKING:
-    from .pool import BlockPool
+    from blockpool.impl.pool import BlockPool
 
 
 class KVCacheBlock:

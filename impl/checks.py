@@ -6,11 +6,11 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .block import KVCacheBlock
-from .errors import BadRange, CachingDisabled, ReEntrant, UnknownBlock
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import BadRange, CachingDisabled, ReEntrant, UnknownBlock
 
 if TYPE_CHECKING:
-    from .pool import BlockPool
+    from blockpool.impl.pool import BlockPool
 
 
 class Irregular(Exception):  # noqa: N818  (not an error)

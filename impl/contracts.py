@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import icontract
 
-from .block import KVCacheBlock
+from blockpool.impl.block import KVCacheBlock
 
 if TYPE_CHECKING:
-    from .free_queue import FreeKVCacheBlockQueue
-    from .pool import BlockPool
+    from blockpool.impl.free_queue import FreeKVCacheBlockQueue
+    from blockpool.impl.pool import BlockPool
 
 Key = tuple[bytes, int]
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .checks import group_id_is_valid, is_count, not_while_telling, unit_size
-from .errors import BadRange
+from blockpool.impl.checks import group_id_is_valid, is_count, not_while_telling, unit_size
+from blockpool.impl.errors import BadRange
 
 if TYPE_CHECKING:
-    from .pool import BlockPool
-    from .request import CacheRequest
+    from blockpool.impl.pool import BlockPool
+    from blockpool.impl.request import CacheRequest
 
 
 @dataclass(slots=True)

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .block import KVCacheBlock
-from .contracts import keeps_links_sound
-from .errors import AlreadyQueued, BadCount, NotEnoughFreeBlocks, NotQueued, RepeatedBlock
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.contracts import keeps_links_sound
+from blockpool.impl.errors import AlreadyQueued, BadCount, NotEnoughFreeBlocks, NotQueued, RepeatedBlock
 
 # Locals of type Any below: the links of a queued block are never None, which their declared type cannot say.
 

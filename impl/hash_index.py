@@ -11,10 +11,10 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .errors import RepeatedBlock, UnknownBlock
+from blockpool.impl.errors import RepeatedBlock, UnknownBlock
 
 if TYPE_CHECKING:
-    from .block import KVCacheBlock
+    from blockpool.impl.block import KVCacheBlock
 
 
 class Group(dict[bytes, "KVCacheBlock"]):

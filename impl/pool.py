@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
-from . import contracts, events, publish, references
-from .block import KVCacheBlock, NullKVCacheBlock
-from .checks import count_in, is_count, listed, not_while_telling, own_block
-from .contracts import changes_pool, promises, remembers
-from .errors import BadCount, BadRange
-from .events import AllBlocksCleared, BlockRemoved, KVCacheEvent
-from .free_queue import FreeKVCacheBlockQueue
-from .hash_index import HashIndex
-from .request import CacheRequest
-from .watchers import OnReuse, raise_watcher_errors, tell
+from blockpool.impl import contracts, events, publish, references
+from blockpool.impl.block import KVCacheBlock, NullKVCacheBlock
+from blockpool.impl.checks import count_in, is_count, listed, not_while_telling, own_block
+from blockpool.impl.contracts import changes_pool, promises, remembers
+from blockpool.impl.errors import BadCount, BadRange
+from blockpool.impl.events import AllBlocksCleared, BlockRemoved, KVCacheEvent
+from blockpool.impl.free_queue import FreeKVCacheBlockQueue
+from blockpool.impl.hash_index import HashIndex
+from blockpool.impl.request import CacheRequest
+from blockpool.impl.watchers import OnReuse, raise_watcher_errors, tell
 
 
 class BlockPool:

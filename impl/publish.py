@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import checks
-from .block import KVCacheBlock
-from .checks import (
+from blockpool.impl import checks
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.checks import (
     Irregular,
     any_foreign,
     caching_is_on,
@@ -23,13 +23,21 @@ from .checks import (
     own_block,
     unit_size,
 )
-from .errors import AlreadyCached, BadRange, DifferentContent, NotHeld, NullBlock, RepeatedBlock, UnknownBlock
-from .events import BlockRemoved, send, stored_event, stored_events
-from .hashing import make_block_hash_with_group_id
-from .request import CacheRequest
+from blockpool.impl.errors import (
+    AlreadyCached,
+    BadRange,
+    DifferentContent,
+    NotHeld,
+    NullBlock,
+    RepeatedBlock,
+    UnknownBlock,
+)
+from blockpool.impl.events import BlockRemoved, send, stored_event, stored_events
+from blockpool.impl.hashing import make_block_hash_with_group_id
+from blockpool.impl.request import CacheRequest
 
 if TYPE_CHECKING:
-    from .pool import BlockPool
+    from blockpool.impl.pool import BlockPool
 
 
 FULL = "cache_full_blocks"

@@ -6,16 +6,24 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import checks
-from .block import KVCacheBlock
-from .checks import Irregular, any_foreign, is_count, listed, not_while_telling, own_block
-from .errors import BadCount, BadWatcher, NotEnoughFreeBlocks, NotHeld, NullBlock, QueueError, UnknownBlock
-from .free_queue import FreeKVCacheBlockQueue
-from .publish import drop_keys
-from .watchers import OnReuse, raise_watcher_errors, tell
+from blockpool.impl import checks
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.checks import Irregular, any_foreign, is_count, listed, not_while_telling, own_block
+from blockpool.impl.errors import (
+    BadCount,
+    BadWatcher,
+    NotEnoughFreeBlocks,
+    NotHeld,
+    NullBlock,
+    QueueError,
+    UnknownBlock,
+)
+from blockpool.impl.free_queue import FreeKVCacheBlockQueue
+from blockpool.impl.publish import drop_keys
+from blockpool.impl.watchers import OnReuse, raise_watcher_errors, tell
 
 if TYPE_CHECKING:
-    from .pool import BlockPool
+    from blockpool.impl.pool import BlockPool
 
 
 def lend(pool: BlockPool, num_blocks: int) -> list[KVCacheBlock]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .errors import BadRange
-from .hashing import ExtraKey, hash_block_tokens
+from blockpool.impl.errors import BadRange
+from blockpool.impl.hashing import ExtraKey, hash_block_tokens
 
 
 class CacheRequest(Protocol):

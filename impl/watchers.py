@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .block import KVCacheBlock
-from .errors import WatcherErrors
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import WatcherErrors
 
 if TYPE_CHECKING:
-    from .pool import BlockPool
+    from blockpool.impl.pool import BlockPool
 
 OnReuse = Callable[[KVCacheBlock], None]
 

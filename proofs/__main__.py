@@ -1,6 +1,6 @@
-"""`python -m proofs` is `blockpool`."""
+"""`python -m blockpool` is `blockpool`."""
 
-from proofs.cli import main
+from blockpool.proofs.faces.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -24,34 +24,34 @@ Standard library only. Nothing here knows the implementation.
 
 from typing import Any
 
-from spec.actions import Action, Handed, ResetDone, Step, steps, while_telling
-from spec.caching_properties import CACHING_PROPERTIES
-from spec.events import Cleared, Event, FalseEventError, Mirror, Removed, Stored, settled
-from spec.forgetting import EvictBlocks, MoveBlockHashes, ResetPrefixCache
-from spec.invariants import INVARIANTS
-from spec.layout import Group, Kind
-from spec.ledger import LEDGER_PROPERTIES
-from spec.lending import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
-from spec.lending_properties import LENDING_PROPERTIES
-from spec.moves import Move, WorldStep
-from spec.passing import BeginTransfer, EndTransfer, Invalidate, Reset, RunPass, Unpin
-from spec.pool import Pool, Primary, first_state
-from spec.possibilities import POSSIBILITIES
-from spec.prefix import Extra, Key, Prefix
-from spec.properties import Claim, Invariant, Possibility, StepProperty
-from spec.publishing import CacheFullBlocks, CachePartialBlock
-from spec.queries import (
+from blockpool.spec.claims.allocation import LENDING_PROPERTIES
+from blockpool.spec.claims.caching import CACHING_PROPERTIES
+from blockpool.spec.claims.claim import Claim, Invariant, Possibility, StepProperty
+from blockpool.spec.claims.invariants import INVARIANTS
+from blockpool.spec.claims.ownership import LEDGER_PROPERTIES
+from blockpool.spec.claims.possibilities import POSSIBILITIES
+from blockpool.spec.claims.request_possibilities import WORLD_POSSIBILITIES
+from blockpool.spec.claims.requests import WORLD_INVARIANTS, WORLD_STEP_PROPERTIES
+from blockpool.spec.pool.action import Action, Handed, ResetDone, Step, steps, while_telling
+from blockpool.spec.pool.allocation import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
+from blockpool.spec.pool.events import Cleared, Event, FalseEventError, Mirror, Removed, Stored, settled
+from blockpool.spec.pool.eviction import EvictBlocks, MoveBlockHashes, ResetPrefixCache
+from blockpool.spec.pool.prefix import Extra, Key, Prefix
+from blockpool.spec.pool.publishing import CacheFullBlocks, CachePartialBlock
+from blockpool.spec.pool.queries import (
     GetCachedBlock,
     GetNumFreeBlocks,
     GetUsage,
     IsBlockWritable,
     TakeEvents,
 )
-from spec.scheduling import Admit, Drop, Grow, LookUp
-from spec.serving import RULES, Plan, Rules, Running, Transfer, World, first_world
-from spec.serving_possibilities import WORLD_POSSIBILITIES
-from spec.serving_properties import WORLD_INVARIANTS, WORLD_STEP_PROPERTIES
-from spec.terms import NULL, BlockId, GroupId, Life, Reason, Watcher
+from blockpool.spec.pool.state import Pool, Primary, first_state
+from blockpool.spec.pool.terms import NULL, BlockId, GroupId, Life, Reason, Watcher
+from blockpool.spec.requests.action import Move, WorldStep
+from blockpool.spec.requests.execution import BeginTransfer, EndTransfer, Invalidate, Reset, RunPass, Unpin
+from blockpool.spec.requests.layout import Group, Kind
+from blockpool.spec.requests.scheduler import Admit, Drop, Grow, LookUp
+from blockpool.spec.requests.state import RULES, Plan, Rules, Running, Transfer, World, first_world
 
 ACTIONS: tuple[type[Action[Any]], ...] = (
     GetNewBlocks,

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from spec.actions import Action, Handed, ResetDone, Step, steps, while_telling
-from spec.events import Cleared, Removed, Stored
-from spec.forgetting import EvictBlocks, MoveBlockHashes, ResetPrefixCache
-from spec.lending import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
-from spec.pool import Pool, first_state
-from spec.prefix import Key, Prefix
-from spec.publishing import CacheFullBlocks, CachePartialBlock
-from spec.queries import GetCachedBlock, GetNumFreeBlocks, GetUsage, IsBlockWritable, TakeEvents
-from spec.terms import BlockId, GroupId, Reason, Watcher
+from blockpool.spec.pool.action import Action, Handed, ResetDone, Step, steps, while_telling
+from blockpool.spec.pool.allocation import CancelWatch, FreeBlocks, GetNewBlocks, Touch, UnpinBlocks
+from blockpool.spec.pool.events import Cleared, Removed, Stored
+from blockpool.spec.pool.eviction import EvictBlocks, MoveBlockHashes, ResetPrefixCache
+from blockpool.spec.pool.prefix import Key, Prefix
+from blockpool.spec.pool.publishing import CacheFullBlocks, CachePartialBlock
+from blockpool.spec.pool.queries import GetCachedBlock, GetNumFreeBlocks, GetUsage, IsBlockWritable, TakeEvents
+from blockpool.spec.pool.state import Pool, first_state
+from blockpool.spec.pool.terms import BlockId, GroupId, Reason, Watcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Where hypothesis-crosshair is installed there is a third, `crosshair`, which sol
 instead of drawing them. It is slow (minutes a test), no use for state machines, and switches icontract off in the
 process. For a nightly run of named tests:
 
-    BLOCKPOOL_PROFILE=crosshair pytest -n 0 tests/impl/test_impl_hashing.py -k equal_digests
+    BLOCKPOOL_PROFILE=crosshair pytest -n 0 tests/impl/test_hashing.py -k equal_digests
 """
 
 import os

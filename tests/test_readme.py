@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from proofs.explain import list_names
+from blockpool.proofs.faces.stories.explain import list_names
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

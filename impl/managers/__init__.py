@@ -6,9 +6,9 @@ agree; `current_pass` is what a pass leaves to do; `coordinator` is the interfac
 what is refused.
 """
 
-from .base import GroupManager
-from .coordinator import Coordinator
-from .errors import (
+from blockpool.impl.managers.base import GroupManager
+from blockpool.impl.managers.coordinator import Coordinator
+from blockpool.impl.managers.errors import (
     AlreadyRunningError,
     GroupError,
     LengthError,
@@ -18,12 +18,12 @@ from .errors import (
     StillReadError,
     UnknownRequestError,
 )
-from .full import FullAttentionManager
-from .groups import GroupSpec, Kind
-from .hits import Hit
-from .ring import RingManager
-from .state import StateManager
-from .window import SlidingWindowManager
+from blockpool.impl.managers.full import FullAttentionManager
+from blockpool.impl.managers.groups import GroupSpec, Kind
+from blockpool.impl.managers.hits import Hit
+from blockpool.impl.managers.ring import RingManager
+from blockpool.impl.managers.state import StateManager
+from blockpool.impl.managers.window import SlidingWindowManager
 
 __all__ = [
     "AlreadyRunningError",

@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ..block import KVCacheBlock
-from ..pool import BlockPool
-from ..request import CacheRequest
-from .current_pass import CurrentPass
-from .errors import GroupError
-from .groups import GroupSpec, Kind
-from .prefix import Prefix
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.managers.current_pass import CurrentPass
+from blockpool.impl.managers.errors import GroupError
+from blockpool.impl.managers.groups import GroupSpec, Kind
+from blockpool.impl.managers.prefix import Prefix
+from blockpool.impl.pool import BlockPool
+from blockpool.impl.request import CacheRequest
 
 
 class GroupManager(ABC):

@@ -6,13 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..block import KVCacheBlock
-from ..pool import BlockPool
-from ..request import CacheRequest
-from ..watchers import OnReuse
-from .base import GroupManager
-from .current_pass import CurrentPass
-from .errors import (
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.managers.base import GroupManager
+from blockpool.impl.managers.current_pass import CurrentPass
+from blockpool.impl.managers.errors import (
     AlreadyRunningError,
     GroupError,
     LengthError,
@@ -21,13 +18,16 @@ from .errors import (
     StillReadError,
     UnknownRequestError,
 )
-from .full import FullAttentionManager
-from .groups import GroupSpec, Kind
-from .hits import Hit, Tables, longest_common_hit
-from .prefix import Mark
-from .ring import RingManager
-from .state import StateManager
-from .window import SlidingWindowManager
+from blockpool.impl.managers.full import FullAttentionManager
+from blockpool.impl.managers.groups import GroupSpec, Kind
+from blockpool.impl.managers.hits import Hit, Tables, longest_common_hit
+from blockpool.impl.managers.prefix import Mark
+from blockpool.impl.managers.ring import RingManager
+from blockpool.impl.managers.state import StateManager
+from blockpool.impl.managers.window import SlidingWindowManager
+from blockpool.impl.pool import BlockPool
+from blockpool.impl.request import CacheRequest
+from blockpool.impl.watchers import OnReuse
 
 MANAGERS: dict[Kind, type[GroupManager]] = {
     Kind.FULL: FullAttentionManager,

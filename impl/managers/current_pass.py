@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ..block import KVCacheBlock
-from ..errors import WatcherErrors
-from ..pool import BlockPool
-from ..watchers import raise_watcher_errors
-from .prefix import Mark
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import WatcherErrors
+from blockpool.impl.managers.prefix import Mark
+from blockpool.impl.pool import BlockPool
+from blockpool.impl.watchers import raise_watcher_errors
 
 T = TypeVar("T")
 

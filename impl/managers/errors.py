@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import Refusal
+from blockpool.impl.errors import Refusal
 
 
 class ManagerError(Refusal, ValueError):

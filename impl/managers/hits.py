@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..block import KVCacheBlock
-from ..request import CacheRequest
-from .base import GroupManager
-from .groups import Kind
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.managers.base import GroupManager
+from blockpool.impl.managers.groups import Kind
+from blockpool.impl.request import CacheRequest
 
 Tables = tuple[tuple[KVCacheBlock, ...], ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..block import KVCacheBlock
-from ..pool import BlockPool
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.pool import BlockPool
 
 Mark = tuple[bytes, int, KVCacheBlock]
 """A publication: digest, group id, block."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..block import KVCacheBlock
-from ..request import CacheRequest
-from .base import GroupManager
-from .groups import Kind
-from .prefix import Prefix
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.managers.base import GroupManager
+from blockpool.impl.managers.groups import Kind
+from blockpool.impl.managers.prefix import Prefix
+from blockpool.impl.request import CacheRequest
 
 
 class SlidingWindowManager(GroupManager):

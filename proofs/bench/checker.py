@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from statistics import median
 from time import perf_counter, process_time
 
-from proofs.bench.compare import Progress
-from proofs.bench.judging import judging_rates
-from proofs.bench.rate import Rate
-from proofs.crew import crew
-from proofs.decide import follower_of
-from proofs.explore.scopes import SCOPES
-from proofs.explore.search import explore
-from proofs.refine.lockstep import REFINES
-from proofs.refine.machine import sample
+from blockpool.proofs.bench.compare import Progress
+from blockpool.proofs.bench.judging import judging_rates
+from blockpool.proofs.bench.rate import Rate
+from blockpool.proofs.core.workers import crew
+from blockpool.proofs.explore.scopes import SCOPES
+from blockpool.proofs.explore.search import explore
+from blockpool.proofs.refine.lockstep import REFINES
+from blockpool.proofs.refine.stateful_test import sample
+from blockpool.proofs.suite.search_obligations import follower_of
 
 
 @dataclass(frozen=True, slots=True)

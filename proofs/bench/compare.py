@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from proofs.bench.contenders import Contender
-from proofs.bench.stream import ALLOCATE, FREE, GROUP, LOOKUP, NAMES, PUBLISH, TOUCH, Bound, Stream, bind
+from blockpool.proofs.bench.contenders import Contender
+from blockpool.proofs.bench.stream import ALLOCATE, FREE, GROUP, LOOKUP, NAMES, PUBLISH, TOUCH, Bound, Stream, bind
 
 WHOLE_EVERY = 1000
 """Calls between two comparisons of all blocks; there is one at the end in any case."""

@@ -29,7 +29,7 @@ def contender(name: str) -> Contender:
 
 def _pool_class(name: str) -> tuple[Any, str]:
     if name == "blockpool":
-        return import_module("impl").BlockPool, name
+        return import_module("blockpool.impl").BlockPool, name
     if name == "vllm" or name.startswith("vllm=="):
         release = _vllm(name.removeprefix("vllm").removeprefix("=="))
         return release.pool, f"vllm {release.version}"
@@ -41,7 +41,7 @@ def _pool_class(name: str) -> tuple[Any, str]:
 
 def _vllm(version: str) -> Any:
     """As in a running engine: there the variables of the environment are read once, at the start."""
-    from proofs.oracle.adapters.vllm_release import core_release, installed_release
+    from blockpool.proofs.systems.vllm.release import core_release, installed_release
 
     if version:
         return core_release(version)

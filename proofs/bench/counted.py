@@ -1,6 +1,7 @@
 """Instructions instead of time: repeatable to a fraction of a percent whatever else the machine does.
 
-`python -m proofs.bench.counted POOL WORKLOAD TRACES REPLAYS` replays a stream under callgrind; the count is that of one
+`python -m blockpool.proofs.bench.counted POOL WORKLOAD TRACES REPLAYS` replays a stream under callgrind;
+the count is that of one
 replay less that of none. Caches are not seen, so for large pools it promises more than there is.
 """
 
@@ -13,9 +14,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from proofs.bench.contenders import contender
-from proofs.bench.stream import bind, run
-from proofs.bench.workloads import workloads
+from blockpool.proofs.bench.contenders import contender
+from blockpool.proofs.bench.stream import bind, run
+from blockpool.proofs.bench.workloads import workloads
 
 
 class NoInstructionsError(RuntimeError):

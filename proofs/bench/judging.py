@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-from impl.pool import BlockPool
-from proofs.bench.rate import Rate
-from proofs.bench.serving import record_serving
-from proofs.bench.stream import Stream, bind, run
-from proofs.oracle.audit import audit
-from proofs.oracle.record import record
-from proofs.oracle.watch import watch, watch_counts
-from proofs.replay.synthetic import synthetic_requests
+from blockpool.impl.pool import BlockPool
+from blockpool.proofs.bench.rate import Rate
+from blockpool.proofs.bench.serving import record_serving
+from blockpool.proofs.bench.stream import Stream, bind, run
+from blockpool.proofs.oracle.audit import audit
+from blockpool.proofs.replay.synthetic import synthetic_requests
+from blockpool.proofs.systems.vllm.record import record
+from blockpool.proofs.systems.vllm.watch import watch, watch_counts
 
 BLOCKS, BLOCK_SIZE, RUNNING = 20_000, 16, 64
 

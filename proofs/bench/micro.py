@@ -5,7 +5,7 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
-from proofs.bench.stream import Recorder, Stream
+from blockpool.proofs.bench.stream import Recorder, Stream
 
 ROUND = 2000
 """Blocks in a round of most of them."""

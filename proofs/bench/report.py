@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from proofs.bench.scale import Scale
-from proofs.bench.timing import Measured
+from blockpool.proofs.bench.scale import Scale
+from blockpool.proofs.bench.timing import Measured
 
 NOTE = (
     "Ratios of CPU time of the same calls, measured in alternation in one process: above 1 the second pool is faster. "

@@ -7,9 +7,9 @@ from statistics import median
 from time import thread_time_ns
 from typing import Any
 
-from proofs.bench.compare import Progress
-from proofs.bench.contenders import Contender
-from proofs.bench.stream import PoolRequest
+from blockpool.proofs.bench.compare import Progress
+from blockpool.proofs.bench.contenders import Contender
+from blockpool.proofs.bench.stream import PoolRequest
 
 BATCH = 1000
 

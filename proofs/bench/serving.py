@@ -10,8 +10,8 @@ from hashlib import sha256
 from heapq import heappop, heappush
 from typing import Any
 
-from proofs.bench.stream import Recorder, Stream
-from proofs.replay.trace import TraceRequest
+from blockpool.proofs.bench.stream import Recorder, Stream
+from blockpool.proofs.replay.trace import TraceRequest
 
 CHUNK = 8192
 """Tokens of prompt computed in a step."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from proofs.bench.compare import Progress
-from proofs.bench.contenders import Contender
-from proofs.bench.stream import Stream, bind, parts_of, run
+from blockpool.proofs.bench.compare import Progress
+from blockpool.proofs.bench.contenders import Contender
+from blockpool.proofs.bench.stream import Stream, bind, parts_of, run
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from proofs.bench.micro import WORKS, record_micro
-from proofs.bench.serving import record_serving
-from proofs.bench.stream import Stream
-from proofs.replay.reader import requests_from_file
-from proofs.replay.synthetic import synthetic_requests
+from blockpool.proofs.bench.micro import WORKS, record_micro
+from blockpool.proofs.bench.serving import record_serving
+from blockpool.proofs.bench.stream import Stream
+from blockpool.proofs.core.sources import ROOT
+from blockpool.proofs.replay.reader import requests_from_file
+from blockpool.proofs.replay.synthetic import synthetic_requests
 
-TRACES = Path(__file__).parents[3] / "shared" / "traces"
+TRACES = ROOT.parent / "shared" / "traces"
 """Where the traces are looked for, unless another folder is named."""
 
 

@@ -7,10 +7,10 @@ which states are one up to renaming.
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from proofs.explore.scopes import Scope, vocabulary
-from proofs.explore.serving import ServingScope, ServingSymmetry, serving_vocabulary
-from proofs.explore.symmetry import Canon, Symmetry
-from spec import (
+from blockpool.proofs.explore.scopes import Scope, vocabulary
+from blockpool.proofs.explore.serving import ServingScope, ServingSymmetry, serving_vocabulary
+from blockpool.proofs.explore.symmetry import Canon, Symmetry
+from blockpool.spec import (
     INVARIANTS,
     POSSIBILITIES,
     STEP_PROPERTIES,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
-from proofs.ledger import counts
-from spec import (
+from blockpool.proofs.core.figures import counts
+from blockpool.spec import (
     NULL,
     Action,
     BlockId,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import count
 from time import perf_counter
 
-from proofs.cluster import Cluster, Workforce
-from proofs.counterexample import Call
-from proofs.crew import Crew, crew
-from proofs.explore.expand import AnyScope, Arrival, Expander, Failure, Follower, State, Tally, Witness
-from proofs.explore.machines import Claims
-from proofs.explore.memory import memory_left
-from proofs.explore.symmetry import packed
+from blockpool.proofs.core.counterexample import Call
+from blockpool.proofs.core.memory import memory_left
+from blockpool.proofs.core.workers import Crew, crew
+from blockpool.proofs.core.workers_ray import Cluster, Workforce
+from blockpool.proofs.explore.expand import AnyScope, Arrival, Expander, Failure, Follower, State, Tally, Witness
+from blockpool.proofs.explore.machines import Claims
+from blockpool.proofs.explore.symmetry import packed
 
 CHUNK = 16  # most states a worker expands at a time
 SHARES = 16  # and at most about this part of what is left of a level

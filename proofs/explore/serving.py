@@ -7,9 +7,9 @@ from itertools import permutations
 from math import factorial, prod
 from typing import Any
 
-from proofs.explore.symmetry import Canon
-from proofs.ledger import counts
-from spec import (
+from blockpool.proofs.core.figures import counts
+from blockpool.proofs.explore.symmetry import Canon
+from blockpool.spec import (
     NULL,
     Admit,
     BeginTransfer,

@@ -12,8 +12,8 @@ from itertools import permutations
 from math import factorial, prod
 from typing import Any
 
-from proofs.explore.scopes import Scope
-from spec import BlockId, Event, Key, Pool, Removed, Stored, Watcher
+from blockpool.proofs.explore.scopes import Scope
+from blockpool.spec import BlockId, Event, Key, Pool, Removed, Stored, Watcher
 
 Canon = tuple[Any, ...]
 

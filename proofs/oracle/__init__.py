@@ -6,8 +6,8 @@ What the author of an adapter needs is here; `adapter.py` says how one is writte
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from proofs.oracle.adapter import Adapter, InProcess, Refusal, Subject
-from proofs.oracle.calls import (
+from blockpool.proofs.oracle.adapter import Adapter, InProcess, Refusal, Subject
+from blockpool.spec.contract.calls import (
     AllCleared,
     Alloc,
     BlockName,
@@ -34,12 +34,12 @@ from proofs.oracle.calls import (
     Unpublish,
     Writable,
 )
-from spec.profiles import PROFILES, Profile
+from blockpool.spec.contract.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
-    from proofs.oracle.conformance import Report, conform
-    from proofs.oracle.judge import Judge
-    from proofs.oracle.rerunning import rerun
+    from blockpool.proofs.oracle.conformance import Report, conform
+    from blockpool.proofs.oracle.rerun import rerun
+    from blockpool.spec.contract.judge import Judge
 
 __all__ = [
     "PROFILES",
@@ -81,10 +81,10 @@ __all__ = [
 
 
 _LATER = {
-    "Judge": "proofs.oracle.judge",
-    "Report": "proofs.oracle.conformance",
-    "conform": "proofs.oracle.conformance",
-    "rerun": "proofs.oracle.rerunning",
+    "Judge": "blockpool.spec.contract.judge",
+    "Report": "blockpool.proofs.oracle.conformance",
+    "conform": "blockpool.proofs.oracle.conformance",
+    "rerun": "blockpool.proofs.oracle.rerun",
 }
 """What a server that only watches its pool need not import."""
 

@@ -4,7 +4,7 @@ An adapter is a class with a method for each operation that the pool has, named 
 
     class MyPool:
         name = "my pool 1.2"
-        profile = "lru"                                  # a name of spec.profiles, or a Profile
+        profile = "lru"                                  # a name of blockpool.spec.contract.profiles, or a Profile
 
         def start(self, blocks, caching, events, groups):    # a NEW pool; called often
             self.pool = ...
@@ -25,10 +25,10 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-from proofs.oracle.calls import CORE, BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
+from blockpool.spec.contract.calls import CORE, BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
 
 if TYPE_CHECKING:
-    from spec.profiles import Profile
+    from blockpool.spec.contract.profiles import Profile
 
 
 class Refusal(Exception):  # noqa: N818  a normal no is not an error

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from proofs.oracle.breach import Breach, blocks_of
-from proofs.oracle.calls import BlockName, Call, Ok, Start, Started
-from proofs.oracle.judge import Judge
-from proofs.oracle.owners import Owners
-from proofs.oracle.trace import CutOffError, Entry, Header, read_trace
-from proofs.oracle.wire import FormatError
-from proofs.oracle.words import answered, shown
-from spec.profiles import Profile, profile_of
+from blockpool.proofs.bindings.call_text import answered, shown
+from blockpool.proofs.oracle.trace import CutOffError, Entry, Header, read_trace
+from blockpool.proofs.oracle.wire import FormatError
+from blockpool.spec.contract.calls import BlockName, Call, Ok, Start, Started
+from blockpool.spec.contract.judge import Judge
+from blockpool.spec.contract.owners import Owners
+from blockpool.spec.contract.profiles import Profile, profile_of
+from blockpool.spec.contract.violation import Breach, blocks_of
 
 REMEMBERED = 10_000
 """Calls in which to look for the past of a block."""

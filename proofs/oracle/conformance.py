@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from proofs.oracle.adapter import Subject
-from proofs.oracle.conform_hunt import Hunt
-from proofs.oracle.conform_misuse import misuse as misuse_stream
-from proofs.oracle.conform_sample import sample
-from proofs.oracle.conform_search import search
-from proofs.verdicts import Obligation, Verdict
-from spec.profiles import Profile, profile_of
-from spec.promises import LAWS, Law
+from blockpool.proofs.core.obligation import Obligation, Verdict
+from blockpool.proofs.oracle.adapter import Subject
+from blockpool.proofs.oracle.campaign import Hunt
+from blockpool.proofs.oracle.misuse_stream import misuse as misuse_stream
+from blockpool.proofs.oracle.sample_stream import sample
+from blockpool.proofs.oracle.search_stream import search
+from blockpool.spec.contract.laws import LAWS, Law
+from blockpool.spec.contract.profiles import Profile, profile_of
 
 METHOD = "conform"
 

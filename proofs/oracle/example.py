@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from proofs.oracle.breach import Breach
-from proofs.oracle.calls import Ok, Start, Started
-from proofs.oracle.trial import Line
-from proofs.oracle.words import answered, shown
-from spec.profiles import PROFILES, Profile
+from blockpool.proofs.bindings.call_text import answered, shown
+from blockpool.proofs.oracle.session import Line
+from blockpool.spec.contract.calls import Ok, Start, Started
+from blockpool.spec.contract.profiles import PROFILES, Profile
+from blockpool.spec.contract.violation import Breach
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class OracleExample:
         named = PROFILES.get(self.profile.name) == self.profile
         name = "".join(letter if letter.isalnum() else "_" for letter in self.claim)
         return (
-            "from proofs.oracle import *\n\n\n"
+            "from blockpool.proofs.oracle import *\n\n\n"
             f"def test_{name}():\n"
             f'    """{self.breach.sentence}"""\n'
             f"    profile = {(self.profile.name if named else self.profile)!r}\n"
@@ -60,7 +60,7 @@ class OracleExample:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        from proofs.handbook.explorer.stories import story_of_oracle
+        from blockpool.proofs.faces.stories.story import story_of_oracle
 
         story = {} if self.begun is None else {"story": story_of_oracle(self, self.begun)}
         return {

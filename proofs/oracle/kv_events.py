@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
-from proofs.oracle.wire import FormatError, shortened
-from spec.events import Cleared, Event, Mirror, Removed, Stored
+from blockpool.proofs.oracle.wire import FormatError, shortened
+from blockpool.spec.pool.events import Cleared, Event, Mirror, Removed, Stored
 
 Hash = int | str
 Place = tuple[int, str]

@@ -21,10 +21,10 @@ from typing import Any
 
 import msgspec
 
-from proofs.oracle.adapter import OPERATIONS
-from proofs.oracle.calls import CORE, Call, Fault, Reply, Start
-from proofs.oracle.wire import FormatError, call_document, dump, parse, read_reply, shortened
-from spec.profiles import Profile
+from blockpool.proofs.oracle.adapter import OPERATIONS
+from blockpool.proofs.oracle.wire import FormatError, call_document, dump, parse, read_reply, shortened
+from blockpool.spec.contract.calls import CORE, Call, Fault, Reply, Start
+from blockpool.spec.contract.profiles import Profile
 
 PROTOCOL = "blockpool-pipe/1"
 LONGEST = 10_000_000

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from proofs.oracle import calls
-from proofs.oracle.trial import Line, Trial
+from blockpool.proofs.oracle.session import Line, Trial
+from blockpool.spec.contract import calls
 
 Again = Callable[[int, Sequence[Line]], Trial | None]
 """Does it all again with so many blocks: the trial if it still shows what was found, or None."""

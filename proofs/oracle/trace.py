@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from proofs.oracle.calls import Call, Reply
-from proofs.oracle.wire import FormatError, call_document, dump, parse, read_call, read_reply, reply_document
+from blockpool.proofs.oracle.wire import FormatError, call_document, dump, parse, read_call, read_reply, reply_document
+from blockpool.spec.contract.calls import Call, Reply
 
 FORMAT = "blockpool-trace/1"
 

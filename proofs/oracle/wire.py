@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from proofs.oracle.adapter import OPERATIONS
-from proofs.oracle.calls import (
+from blockpool.proofs.oracle.adapter import OPERATIONS
+from blockpool.spec.contract.calls import (
     AllCleared,
     BlockName,
     Call,

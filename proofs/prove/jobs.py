@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from functools import partial
 
-from proofs.jobs import Job
-from proofs.prove.code.obligations import queue_obligations, unstated
-from proofs.prove.code.operations import OPERATIONS
-from proofs.prove.code.source import read_queue
-from proofs.prove.induction import PROVED, prove
-from proofs.prove.noticed import DEFECTIVE, NOTICED, check_defects
-from proofs.prove.samples import QUICK
-from proofs.prove.solve import SEEDS
-from proofs.prove.twins import state_twins, step_twins
-from proofs.prove.vacuity import CHECKS, check_vacuity
-from proofs.verdicts import Obligation
+from blockpool.proofs.core.obligation import Obligation
+from blockpool.proofs.prove.pool.encoding_check import state_twins, step_twins
+from blockpool.proofs.prove.pool.induction import PROVED, prove
+from blockpool.proofs.prove.pool.samples import QUICK
+from blockpool.proofs.prove.pool.sensitivity import DEFECTIVE, NOTICED, check_defects
+from blockpool.proofs.prove.pool.vacuity import CHECKS, check_vacuity
+from blockpool.proofs.prove.queue.obligations import queue_obligations, unstated
+from blockpool.proofs.prove.queue.operations import OPERATIONS
+from blockpool.proofs.prove.queue.source import read_queue
+from blockpool.proofs.prove.solve import SEEDS
+from blockpool.proofs.suite.checks import Job
 
-SHIPPED = "impl.free_queue:FreeKVCacheBlockQueue"
+SHIPPED = "blockpool.impl.free_queue:FreeKVCacheBlockQueue"
 """The queue whose methods are proved, one job a method, if no other is named."""
 QUICK_DEFECTS = ("free_blocks", "move_block_hashes")
 

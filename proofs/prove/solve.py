@@ -11,8 +11,8 @@ from time import perf_counter
 
 import z3
 
-from proofs.prove.grounding import world
-from proofs.verdicts import Verdict
+from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.prove.pool.grounding import world
 
 SEEDS = (0, 1, 2)
 BUDGET = 20_000_000

@@ -7,11 +7,11 @@ of the spec at all, and are reported as a broken pool. This is one of two places
 
 from collections.abc import Callable, Iterable, Mapping
 
-from impl.events import BlockRemoved, BlockStored, KVCacheEvent
-from impl.pool import BlockPool
-from proofs.refine.naming import Bell, BrokenPoolError, Names
-from proofs.words import show
-from spec import BlockId, Cleared, Event, Key, Pool, Primary, Removed, Stored, Watcher
+from blockpool.impl.events import BlockRemoved, BlockStored, KVCacheEvent
+from blockpool.impl.pool import BlockPool
+from blockpool.proofs.core.text import show
+from blockpool.proofs.refine.correspondence import Bell, BrokenPoolError, Names
+from blockpool.spec import BlockId, Cleared, Event, Key, Pool, Primary, Removed, Stored, Watcher
 
 
 def abstract(pool: BlockPool, names: Names) -> Pool:

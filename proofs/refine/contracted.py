@@ -1,4 +1,7 @@
-"""Runs of the state machine with the contracts of `impl` switched on. `python -m proofs.refine.contracted RUNS CALLS`.
+"""Runs of the state machine with the contracts of `impl` switched on.
+
+`python -m blockpool.proofs.refine.contracted RUNS CALLS`
+
 
 The level is chosen by BLOCKPOOL_CONTRACTS when `impl` is imported, so this is a process of its own. Prints figures as
 JSON; a broken contract ends it with a traceback.
@@ -12,8 +15,8 @@ from unittest.mock import patch
 
 import icontract
 
-from impl import BlockPool, Request, contracts, references
-from proofs.refine.machine import sample
+from blockpool.impl import BlockPool, Request, contracts, references
+from blockpool.proofs.refine.stateful_test import sample
 
 
 def _spoiled() -> Iterator[tuple[str, BlockPool]]:

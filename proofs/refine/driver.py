@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from impl import checks
-from impl.block import KVCacheBlock
-from impl.errors import Refusal, WatcherErrors
-from proofs.refine.abstraction import abstract, events_of
-from proofs.refine.lift import lift
-from proofs.refine.naming import Bell, BrokenPoolError, Names
-from spec import (
+from blockpool.impl import checks
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import Refusal, WatcherErrors
+from blockpool.proofs.refine.abstraction import abstract, events_of
+from blockpool.proofs.refine.correspondence import Bell, BrokenPoolError, Names
+from blockpool.proofs.refine.lift import lift
+from blockpool.spec import (
     Action,
     BlockId,
     CacheFullBlocks,

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from impl.block import KVCacheBlock
-from impl.events import AllBlocksCleared, BlockRemoved, BlockStored, KVCacheEvent
-from impl.hash_index import HashIndex
-from impl.pool import BlockPool
-from proofs.refine.naming import Bell, Names
-from spec import Event, Key, Pool, Removed, Stored, Watcher
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.events import AllBlocksCleared, BlockRemoved, BlockStored, KVCacheEvent
+from blockpool.impl.hash_index import HashIndex
+from blockpool.impl.pool import BlockPool
+from blockpool.proofs.refine.correspondence import Bell, Names
+from blockpool.spec import Event, Key, Pool, Removed, Stored, Watcher
 
 
 def lift(state: Pool, names: Names, bell: Callable[[Watcher], Bell], pool: BlockPool | None = None) -> BlockPool:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from impl.pool import BlockPool
-from proofs.counterexample import Call, walk
-from proofs.refine.abstraction import abstract, differences
-from proofs.refine.driver import Refused, Subject
-from proofs.refine.naming import BrokenPoolError, Names
-from spec import Action, Pool, Step, first_state, settled
+from blockpool.impl.pool import BlockPool
+from blockpool.proofs.core.counterexample import Call, walk
+from blockpool.proofs.refine.abstraction import abstract, differences
+from blockpool.proofs.refine.correspondence import BrokenPoolError, Names
+from blockpool.proofs.refine.driver import Refused, Subject
+from blockpool.spec import Action, Pool, Step, first_state, settled
 
 REFINES = "impl_does_what_the_spec_allows"
 """The claim of refinement: every call, refused ones too, ends as the spec says, in a state that the spec knows."""

@@ -19,11 +19,11 @@ tokens, each the identity of one block, and managers, pool and spec work with ha
 still computes real SHA-256 chains over these tokens, only shorter ones, and the spec need not carry 512 tokens a block.
 """
 
-from proofs.replay.reader import TraceError, requests_from_file
-from proofs.replay.report import Mismatch, ReplayReport
-from proofs.replay.run import replay
-from proofs.replay.synthetic import synthetic_requests
-from proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
+from blockpool.proofs.replay.reader import TraceError, requests_from_file
+from blockpool.proofs.replay.report import Mismatch, ReplayReport
+from blockpool.proofs.replay.run import replay
+from blockpool.proofs.replay.synthetic import synthetic_requests
+from blockpool.proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
 
 __all__ = [
     "TRACE_BLOCK",

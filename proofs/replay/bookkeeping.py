@@ -6,8 +6,8 @@ A replay meets far more prefixes than are cached at any time, so what left the i
 from collections.abc import Container, Sized
 from typing import Protocol
 
-from proofs.refine.naming import BrokenPoolError, Names
-from spec import GroupId, Key
+from blockpool.proofs.refine.correspondence import BrokenPoolError, Names
+from blockpool.spec import GroupId, Key
 
 
 class Index(Container[Key], Sized, Protocol):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
-from impl.block import KVCacheBlock
-from impl.events import KVCacheEvent
-from impl.pool import BlockPool
-from impl.request import CacheRequest
-from proofs.refine.lockstep import MismatchError
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.events import KVCacheEvent
+from blockpool.impl.pool import BlockPool
+from blockpool.impl.request import CacheRequest
+from blockpool.proofs.refine.lockstep import MismatchError
 
 GROUP = 0
 """The one group of the model."""

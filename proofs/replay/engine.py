@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 
-from proofs.refine.lockstep import MismatchError
-from proofs.replay.managed import Managed
-from proofs.replay.sequence import Sequence
-from proofs.replay.trace import TraceRequest
+from blockpool.proofs.refine.lockstep import MismatchError
+from blockpool.proofs.replay.managed import Managed
+from blockpool.proofs.replay.sequence import Sequence
+from blockpool.proofs.replay.trace import TraceRequest
 
 ROUND = 16
 """Output tokens that each running request gains in a pass."""

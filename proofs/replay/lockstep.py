@@ -12,19 +12,19 @@ with large blocks, the first few hundred requests with small ones.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from impl.block import KVCacheBlock
-from impl.errors import Refusal
-from impl.events import KVCacheEvent
-from impl.pool import BlockPool
-from impl.request import CacheRequest
-from proofs.refine.abstraction import abstract, differences, events_of
-from proofs.refine.lockstep import MismatchError
-from proofs.refine.naming import BrokenPoolError
-from proofs.replay.bookkeeping import FindableNames
-from proofs.replay.calls import CountedPool
-from proofs.replay.words import clipped, differing
-from proofs.words import call
-from spec import (
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import Refusal
+from blockpool.impl.events import KVCacheEvent
+from blockpool.impl.pool import BlockPool
+from blockpool.impl.request import CacheRequest
+from blockpool.proofs.core.text import call
+from blockpool.proofs.refine.abstraction import abstract, differences, events_of
+from blockpool.proofs.refine.correspondence import BrokenPoolError
+from blockpool.proofs.refine.lockstep import MismatchError
+from blockpool.proofs.replay.bookkeeping import FindableNames
+from blockpool.proofs.replay.calls import CountedPool
+from blockpool.proofs.replay.words import clipped, differing
+from blockpool.spec import (
     Action,
     BlockId,
     CacheFullBlocks,

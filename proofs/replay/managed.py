@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
-from impl.managers import Coordinator, GroupSpec, Kind
-from proofs.refine.lockstep import MismatchError
-from proofs.replay.calls import CountedPool
-from proofs.replay.memory import Memory
-from proofs.replay.sequence import Sequence
+from blockpool.impl.managers import Coordinator, GroupSpec, Kind
+from blockpool.proofs.refine.lockstep import MismatchError
+from blockpool.proofs.replay.calls import CountedPool
+from blockpool.proofs.replay.memory import Memory
+from blockpool.proofs.replay.sequence import Sequence
 
 T = TypeVar("T")
 

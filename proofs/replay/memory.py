@@ -6,10 +6,10 @@ every token of the model stands for one whole prefix, the content of a block is 
 
 from collections.abc import Sequence
 
-from impl.block import KVCacheBlock
-from impl.managers import Coordinator
-from impl.request import CacheRequest
-from proofs.refine.lockstep import MismatchError
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.managers import Coordinator
+from blockpool.impl.request import CacheRequest
+from blockpool.proofs.refine.lockstep import MismatchError
 
 
 class Memory:

@@ -5,7 +5,7 @@ import math
 from os import PathLike, fspath
 from typing import Any
 
-from proofs.replay.trace import TRACE_BLOCK, TraceRequest
+from blockpool.proofs.replay.trace import TRACE_BLOCK, TraceRequest
 
 FIELDS = ("timestamp", "input_length", "output_length", "hash_ids")
 

@@ -5,15 +5,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from impl.pool import BlockPool
-from proofs.refine.lockstep import MismatchError
-from proofs.replay.calls import CountedPool
-from proofs.replay.engine import Engine
-from proofs.replay.lockstep import LockstepPool
-from proofs.replay.managed import Managed
-from proofs.replay.memory import Memory
-from proofs.replay.report import Mismatch, ReplayReport
-from proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
+from blockpool.impl.pool import BlockPool
+from blockpool.proofs.refine.lockstep import MismatchError
+from blockpool.proofs.replay.calls import CountedPool
+from blockpool.proofs.replay.engine import Engine
+from blockpool.proofs.replay.lockstep import LockstepPool
+from blockpool.proofs.replay.managed import Managed
+from blockpool.proofs.replay.memory import Memory
+from blockpool.proofs.replay.report import Mismatch, ReplayReport
+from blockpool.proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
 
 Around = Callable[[BlockPool], AbstractContextManager[object]]
 """A context in which a pool serves: a recorder, or a monitor."""

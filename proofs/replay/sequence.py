@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from impl.hashing import hash_block_tokens
+from blockpool.impl.hashing import hash_block_tokens
 
 
 class Sequence:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from itertools import zip_longest
 
-from proofs.words import show
-from spec import Pool
+from blockpool.proofs.core.text import show
+from blockpool.spec import Pool
 
 LONGEST = 300
 SHOWN = 3

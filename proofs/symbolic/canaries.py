@@ -8,12 +8,12 @@ from typing import Any
 import icontract
 from crosshair.core_and_libs import MessageType
 
-from impl import BlockPool
-from proofs.refine.driver import Subject
-from proofs.symbolic.goals import analysed, block, step, untraced
-from proofs.symbolic.plain_contracts import judged, read_contracts
-from proofs.symbolic.shapes import FEW
-from spec import Pool, Touch
+from blockpool.impl import BlockPool
+from blockpool.proofs.refine.driver import Subject
+from blockpool.proofs.symbolic.goals import analysed, block, step, untraced
+from blockpool.proofs.symbolic.plain_contracts import judged, read_contracts
+from blockpool.proofs.symbolic.shapes import FEW
+from blockpool.spec import Pool, Touch
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from crosshair.core_and_libs import AnalysisMessage, MessageType, analyze_class,
 from crosshair.opcode_intercept import FormatValueInterceptor, frame_op_arg
 from crosshair.options import AnalysisKind, AnalysisOptionSet
 
-from proofs.symbolic import contracts_off
-from proofs.verdicts import Verdict
+from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.symbolic import contracts_off
 
 VERDICTS = {
     MessageType.CONFIRMED: Verdict.HOLDS,

@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 import icontract
 from crosshair.tracers import NoTracing, is_tracing
 
-from proofs import words
-from proofs.refine.driver import Subject
-from proofs.refine.lockstep import MismatchError, check_call
-from proofs.refine.naming import Names
-from proofs.symbolic.shapes import Shape, pool_of
-from proofs.words import show
-from spec import Action, BlockId, Pool, steps
+from blockpool.proofs.core import text as words
+from blockpool.proofs.core.text import show
+from blockpool.proofs.refine.correspondence import Names
+from blockpool.proofs.refine.driver import Subject
+from blockpool.proofs.refine.lockstep import MismatchError, check_call
+from blockpool.proofs.symbolic.shapes import Shape, pool_of
+from blockpool.spec import Action, BlockId, Pool, steps
 
 Returned = TypeVar("Returned")
 Body = Callable[..., str]

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from proofs.jobs import Job, run_module
-from proofs.symbolic import key_texts, pool_calls, queue_calls
-from proofs.symbolic.canaries import CANARIES
-from proofs.symbolic.goals import GOALS
-from proofs.verdicts import Obligation, Verdict
+from blockpool.proofs.core.obligation import Obligation, Verdict
+from blockpool.proofs.suite.checks import Job, run_module
+from blockpool.proofs.symbolic import key_texts, pool_calls, queue_calls
+from blockpool.proofs.symbolic.canaries import CANARIES
+from blockpool.proofs.symbolic.goals import GOALS
 
 DEFINED_IN = (pool_calls, queue_calls, key_texts)
 """The modules whose import fills GOALS."""
@@ -47,7 +47,9 @@ def asked(names: Sequence[str], quick: bool, seconds: float) -> list[Obligation]
     """One obligation for each name, whatever happens to the process."""
     limit = 60.0 + MARGIN * seconds * len(names)
     extent = "quick" if quick else "whole"
-    ran = run_module("proofs.symbolic.run", extent, str(seconds), *names, timeout=limit, BLOCKPOOL_CONTRACTS="full")
+    ran = run_module(
+        "blockpool.proofs.symbolic.run", extent, str(seconds), *names, timeout=limit, BLOCKPOOL_CONTRACTS="full"
+    )
     answers: dict[str, dict[str, Any]] = {}
     for line in ran.stdout.splitlines():
         answer = json.loads(line)

@@ -4,10 +4,16 @@ Symbolic are tokens, numbers, names and digests. The stand-ins of `reading_back`
 compares them with the real ones. Numbers have bounds that keep the arithmetic of the solver linear and small.
 """
 
-from impl.hashing import ExtraField, get_block_hash, get_group_id, hash_block_tokens, make_block_hash_with_group_id
-from impl.request import Adapter, Item, Request
-from proofs.symbolic.goals import plain, within
-from proofs.symbolic.reading_back import Field, digests_are_texts, read_prefix
+from blockpool.impl.hashing import (
+    ExtraField,
+    get_block_hash,
+    get_group_id,
+    hash_block_tokens,
+    make_block_hash_with_group_id,
+)
+from blockpool.impl.request import Adapter, Item, Request
+from blockpool.proofs.symbolic.goals import plain, within
+from blockpool.proofs.symbolic.reading_back import Field, digests_are_texts, read_prefix
 
 WIDE = 1 << 64
 """From here on a token does not fit into eight bytes."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from icontract._checkers import find_checker
 
-from impl import BlockPool, contracts
-from impl.free_queue import FreeKVCacheBlockQueue
+from blockpool.impl import BlockPool, contracts
+from blockpool.impl.free_queue import FreeKVCacheBlockQueue
 
 CLASSES: tuple[type, ...] = (BlockPool, FreeKVCacheBlockQueue)
 """The classes of `impl` that have contracts."""

@@ -7,11 +7,11 @@ on), and the numbers given to the call (any). A goal covers the method of its na
 from dataclasses import replace
 from typing import Any
 
-from impl.errors import Refusal
-from proofs.refine.abstraction import differences
-from proofs.refine.driver import Subject
-from proofs.symbolic.goals import NAMES, block, on_shapes, step, within
-from proofs.symbolic.shapes import (
+from blockpool.impl.errors import Refusal
+from blockpool.proofs.refine.abstraction import differences
+from blockpool.proofs.refine.driver import Subject
+from blockpool.proofs.symbolic.goals import NAMES, block, on_shapes, step, within
+from blockpool.proofs.symbolic.shapes import (
     BLANK_TRIPLES,
     FEW,
     KEYED_PAIRS,
@@ -26,7 +26,7 @@ from proofs.symbolic.shapes import (
     WATCHER,
     Kind,
 )
-from spec import (
+from blockpool.spec import (
     Action,
     BlockId,
     CacheFullBlocks,
@@ -45,7 +45,7 @@ from spec import (
     UnpinBlocks,
     settled,
 )
-from spec.publishing import runs
+from blockpool.spec.pool.publishing import runs
 
 TWO = [shape for shape in FEW if shape[0] in (Kind(True, (), False), Kind(False, (LONG, SHORT), True))]
 """A held block with nothing to it; and a free one with two keys and a watcher."""

@@ -6,10 +6,10 @@ Of four blocks the first ones are queued, in order; how many is symbolic, as is 
 from collections.abc import Callable
 from typing import Any
 
-from impl.block import KVCacheBlock
-from impl.errors import Refusal
-from impl.free_queue import FreeKVCacheBlockQueue
-from proofs.symbolic.goals import nth, plain, untraced, within
+from blockpool.impl.block import KVCacheBlock
+from blockpool.impl.errors import Refusal
+from blockpool.impl.free_queue import FreeKVCacheBlockQueue
+from blockpool.proofs.symbolic.goals import nth, plain, untraced, within
 
 BLOCKS = 4
 MOST_QUEUED = 2

@@ -1,4 +1,4 @@
-"""The text that `impl.hashing` hashes, read back into what it stands for.
+"""The text that `blockpool.impl.hashing` hashes, read back into what it stands for.
 
 SHA-256 is opaque, so keys are compared before it: if the text of a prefix can be read back, no two prefixes have the
 same text. Written from the description of the format, not from the code that packs it.
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from impl import hashing
+from blockpool.impl import hashing
 
 Field = str | bytes | int | None
 
@@ -88,7 +88,7 @@ class PlainHashes:
 
 @contextmanager
 def digests_are_texts() -> Iterator[None]:
-    """Inside, `impl.hashing` answers the text instead of its digest."""
+    """Inside, `blockpool.impl.hashing` answers the text instead of its digest."""
     stand_ins: dict[str, Any] = {"struct": PlainStruct, "hashlib": PlainHashes}
     with patch.multiple(hashing, **stand_ins):
         yield

@@ -1,4 +1,4 @@
-"""CrossHair on some goals: `python -m proofs.symbolic.run whole|quick SECONDS NAME..`. Prints one JSON object a line.
+"""CrossHair on some goals: `python -m blockpool.proofs.symbolic.run whole|quick SECONDS NAME..`. Prints JSON lines.
 
 A process of its own, since BLOCKPOOL_CONTRACTS=full must be set when `impl` is imported. The canaries are goals too: a
 run of the command always names them.
@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from proofs.symbolic import key_texts, pool_calls, queue_calls
-from proofs.symbolic.canaries import CANARIES
-from proofs.symbolic.engine import Answer, ask, repair_formatting
-from proofs.symbolic.goals import GOALS
-from proofs.symbolic.plain_contracts import make_plain, read_contracts
-from proofs.verdicts import Verdict
+from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.symbolic import key_texts, pool_calls, queue_calls
+from blockpool.proofs.symbolic.canaries import CANARIES
+from blockpool.proofs.symbolic.engine import Answer, ask, repair_formatting
+from blockpool.proofs.symbolic.goals import GOALS
+from blockpool.proofs.symbolic.plain_contracts import make_plain, read_contracts
 
 DEFINED_IN = (pool_calls, queue_calls, key_texts)
 """The modules whose import fills GOALS."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
-from spec import BlockId, GroupId, Key, Pool, Prefix, Primary, Watcher
+from blockpool.spec import BlockId, GroupId, Key, Pool, Prefix, Primary, Watcher
 
 PREFIX = Prefix((7, 8, 9))
 """The tokens of the one request; the unit is one token."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from impl import BlockPool, KVCacheBlock, Request, checks
+from blockpool.impl import BlockPool, KVCacheBlock, Request, checks
 
 UNIT = 2
 

@@ -1,0 +1,122 @@
+"""The museum: bugs that real pools had, as the tests of this checkout show them, by what they concern.
+
+The reports are in `proofs/cases/bugs`, which a wheel does not have; the handbook is made in a checkout.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from blockpool.proofs.bindings.call_text import answered, shown
+from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.oracle.trace import read_trace
+from blockpool.spec import ACTIONS
+
+ACTION_OF = {
+    "alloc": "get_new_blocks",
+    "share": "touch",
+    "free": "free_blocks",
+    "unpin": "unpin_blocks",
+    "cancel": "cancel_watch",
+    "publish": "cache_full_blocks",
+    "publish_partial": "cache_partial_block",
+    "move": "move_block_hashes",
+    "unpublish": "evict_blocks",
+    "reset": "reset_prefix_cache",
+    "lookup": "get_cached_block",
+    "writable": "is_block_writable",
+    "free_count": "get_num_free_blocks",
+    "events": "take_events",
+}
+"""The action behind each operation of the oracle. `start` is none; `get_usage` has no operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """One report or defect, what names it, and the calls that show it, if a pool alone does."""
+
+    id: str
+    happened: str
+    named_by: tuple[str, ...]  # claims, laws, rules or obligations
+    calls: tuple[str, ...] = ()
+    actions: frozenset[str] = frozenset()
+    of_vllm: bool = False  # executed on vLLM 0.33.0
+
+
+class NoCheckoutError(HandbookError):
+    """There is no checkout to make the book in."""
+
+
+def checkout() -> Path:
+    """The folder with docs/ and tests/: where the package is, or where the command is given. Raises NoCheckoutError."""
+    for folder in (Path(__file__).parents[2], Path.cwd()):
+        if (folder / "docs" / "conf.py").is_file() and (folder / "tests" / "bugs").is_dir():
+            return folder
+    raise NoCheckoutError("the handbook is made in a checkout: there is no docs/conf.py here, nor beside the package")
+
+
+@cache
+def bugs() -> tuple[Bug, ...]:
+    """All of them, from the tests."""
+    if str(checkout()) not in sys.path:
+        sys.path.append(str(checkout()))
+    return (*_of_pools(), *_of_requests(), *_of_vllm())
+
+
+def naming(name: str) -> list[Bug]:
+    """The bugs that this claim, law or rule names."""
+    return [bug for bug in bugs() if name in bug.named_by]
+
+
+def concerning(action: str) -> list[Bug]:
+    """The bugs in which this action goes wrong, or is the call that shows it."""
+    return [bug for bug in bugs() if action in bug.actions]
+
+
+def _of_pools() -> Iterator[Bug]:
+    module = import_module("blockpool.proofs.cases.bugs.pool_bugs")
+    for bug in module.POOL_BUGS:
+        lines = getattr(bug.shown, "lines", ())
+        calls = [line.call for line in lines if hasattr(line, "call")]
+        told = tuple(f"{shown(line.call)} {answered(line.reply)}" for line in lines if hasattr(line, "call"))
+        yield Bug(bug.id, bug.happened, (bug.law,), told, _actions(calls[-1:]))
+
+
+def _of_requests() -> Iterator[Bug]:
+    module = import_module("blockpool.proofs.cases.bugs.request_bugs")
+    obligations = module.OBLIGATIONS
+    for bug in module.REQUEST_BUGS:
+        if bug.shown:
+            yield Bug(bug.id, bug.happened, (bug.claim, *([] if bug.rule in obligations else [bug.rule])))
+
+
+def _of_vllm() -> Iterator[Bug]:
+    module, recording = (
+        import_module("blockpool.proofs.cases.bugs.vllm_defects"),
+        import_module("blockpool.proofs.cases.bugs.vllm_recording"),
+    )
+    for defect in module.DEFECTS:
+        lines = (recording.TRACES / defect.file).read_bytes().splitlines(keepends=True)
+        _, entries = read_trace(lines)
+        listed = list(entries)
+        told = tuple(f"{shown(entry.call)} {answered(entry.reply)}" for entry in listed)
+        laws = tuple(dict.fromkeys(said[0] for said in (defect.strict, defect.own, defect.damage) if said))
+        yield Bug(defect.id, defect.what, laws, told, _actions(_guilty(defect, listed)), of_vllm=True)
+
+
+def _guilty(defect: Any, entries: list[Any]) -> list[Any]:
+    """The call that an audit under our own spec objects to; the last one if it objects to none."""
+    from blockpool.proofs.oracle.audit import audit
+
+    recording = import_module("blockpool.proofs.cases.bugs.vllm_recording")
+    found = audit(recording.TRACES / defect.file, "strict")
+    return [entries[-1].call if found.entry is None else found.entry.call]
+
+
+def _actions(calls: Iterable[Any]) -> frozenset[str]:
+    known = {action.name for action in ACTIONS}
+    return frozenset(ACTION_OF[call.op] for call in calls if call.op in ACTION_OF) & known

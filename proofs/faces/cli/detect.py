@@ -1,0 +1,61 @@
+"""`blockpool detect`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.faces.cli.console import Progress, as_document, out
+from blockpool.proofs.faces.cli.session import CORES, JsonFile, Session, Workers, interruptible, run_jobs
+from blockpool.proofs.faces.stories.explain import nearest
+from blockpool.proofs.suite import checks as jobs
+
+
+def detect(
+    names: Annotated[list[str] | None, typer.Argument(help="Defects to try; all if none is named.")] = None,
+    matrix: Annotated[
+        Path | None,
+        typer.Option("--matrix", help="Run every gate on each defect, and write who catches it to this file."),
+    ] = None,
+    workers: Workers = CORES,
+    json_file: JsonFile = None,
+) -> None:
+    """Show that the gates can fail: put seeded defects into the source, one at a time, and see which gate notices.
+
+    The table names the gate, the claim that is broken and the calls of the counterexample. The first trial has no
+    defect at all: a gate that fires there fires always.
+
+    With --matrix no gate is spared: for each defect all that catch it, by which claims, at which least scope, in how
+    many calls and seconds. `blockpool ledger accept` records it.
+    """
+    known = [defect.name for defect in DEFECTS]
+    for name in names or []:
+        if name not in known:
+            raise typer.BadParameter(f"there is no defect {name!r}. {nearest(name, known)}")
+    session = Session("seeded defects", json_file)
+    with interruptible(session), Progress() as progress:
+        if matrix is None:
+            run_jobs(session, [jobs.silent, *jobs.trials(names or known)], workers, progress)
+        else:
+            _matrix(session, names or [], matrix, workers, progress)
+    session.end()
+
+
+def _matrix(session: Session, names: list[str], file: Path, workers: int, progress: Progress) -> None:
+    from blockpool.proofs.adequacy.defects.matrix import for_ledger, judged, row_names, rows, table, untried
+
+    answers = dict(rows(names or row_names(), workers, progress))
+    found = {name: row for name, row in answers.items() if not isinstance(row, str)}
+    document = as_document(["blockpool", *sys.argv[1:]], [], sum(map(_seconds, found.values())))
+    cells = {"seconds": found, "matrix": for_ledger(found)}
+    file.write_text(json.dumps(document | cells, indent=1) + "\n", encoding="utf-8")
+    out.print(table(found), markup=False)
+    session.decide(judged(found))
+    session.decide(untried({name: why for name, why in answers.items() if isinstance(why, str)}))
+
+
+def _seconds(row: dict[str, dict[str, float]]) -> float:
+    return sum(cell["seconds"] for cell in row.values())

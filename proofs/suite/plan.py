@@ -1,0 +1,49 @@
+"""What `blockpool check` runs besides its searches: the gate of every change, and the nightly run.
+
+In two parts, one after the other, in processes of their own: CrossHair makes terms of Z3 when it is loaded, and what a
+proof spends afterwards in the same process cannot be compared with the ledger.
+"""
+
+from functools import partial
+
+from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
+from blockpool.proofs.prove import jobs as proofs_of
+from blockpool.proofs.suite import checks as jobs
+from blockpool.proofs.suite.checks import Job
+from blockpool.proofs.symbolic import jobs as symbolic
+from blockpool.proofs.symbolic.goals import GOALS
+from blockpool.spec import RULES
+
+
+def gate(seed: int | None) -> tuple[list[Job], list[Job]]:
+    """At every change, within two minutes: the dearest first, so that no worker waits for another at the end."""
+    return [symbolic.quick_job, *_sampled(seed, 1)], [
+        *proofs_of.queue_jobs(seeds=(0,)).values(),
+        *proofs_of.quick_jobs(),
+        *(partial(jobs.needed, rule) for rule in RULES),
+        *jobs.trials(CANARIES),
+    ]
+
+
+def nightly(seed: int | None) -> tuple[list[Job], list[Job]]:
+    """Once a day, within an hour."""
+    return [*_sampled(seed, 10), *symbolic.jobs(list(GOALS), quick=False, seconds=60.0)], [
+        *proofs_of.queue_jobs().values(),
+        *proofs_of.pool_jobs().values(),
+        *proofs_of.twin_jobs().values(),
+        *(partial(jobs.needed, rule) for rule in RULES),
+        jobs.silent,
+        *jobs.trials([defect.name for defect in DEFECTS]),
+    ]
+
+
+def _sampled(seed: int | None, times: int) -> list[Job]:
+    return [
+        jobs.new_pools,
+        partial(jobs.long_runs, 150 * times, 60, seed),
+        partial(jobs.requests, 200 * times, 40, seed),
+        partial(jobs.contracts, 60 * times, 60),
+        partial(jobs.digests, 2000 * times, seed),
+        partial(jobs.several_pools, 300 * times, seed or 0),
+        partial(jobs.served, 400 * times, 300, seed or 0),
+    ]

@@ -1,3 +1,0 @@
-"""Import CrossHair as the package does, before a test module imports it: else icontract is off in this process."""
-
-import proofs.symbolic  # noqa: F401
