@@ -11,12 +11,12 @@ from time import perf_counter, process_time
 from blockpool.proofs.bench.compare import Progress
 from blockpool.proofs.bench.judging import judging_rates
 from blockpool.proofs.bench.rate import Rate
+from blockpool.proofs.core.claim_names import REFINES
 from blockpool.proofs.core.workers import crew
 from blockpool.proofs.explore.scopes import SCOPES
 from blockpool.proofs.explore.search import explore
-from blockpool.proofs.refine.lockstep import REFINES
+from blockpool.proofs.refine.search_obligations import follower_of
 from blockpool.proofs.refine.stateful_test import sample
-from blockpool.proofs.suite.search_obligations import follower_of
 
 
 @dataclass(frozen=True, slots=True)

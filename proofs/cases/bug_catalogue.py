@@ -1,20 +1,18 @@
-"""The museum: bugs that real pools had, as the tests of this checkout show them, by what they concern.
+"""The museum: bugs that real pools had, as `proofs/cases/bugs` shows them, by what they concern."""
 
-The reports are in `proofs/cases/bugs`, which a wheel does not have; the handbook is made in a checkout.
-"""
-
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered, shown
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases.bugs.pool_bugs import POOL_BUGS
+from blockpool.proofs.cases.bugs.request_bugs import OBLIGATIONS, REQUEST_BUGS
+from blockpool.proofs.cases.bugs.vllm_defects import DEFECTS, Defect
+from blockpool.proofs.cases.bugs.vllm_recording import TRACES
+from blockpool.proofs.oracle.audit import audit
 from blockpool.proofs.oracle.trace import read_trace
 from blockpool.spec import ACTIONS
+from blockpool.spec.contract.call_text import answered, shown
 
 ACTION_OF = {
     "alloc": "get_new_blocks",
@@ -47,23 +45,9 @@ class Bug:
     of_vllm: bool = False  # executed on vLLM 0.33.0
 
 
-class NoCheckoutError(HandbookError):
-    """There is no checkout to make the book in."""
-
-
-def checkout() -> Path:
-    """The folder with docs/ and tests/: where the package is, or where the command is given. Raises NoCheckoutError."""
-    for folder in (Path(__file__).parents[2], Path.cwd()):
-        if (folder / "docs" / "conf.py").is_file() and (folder / "tests" / "bugs").is_dir():
-            return folder
-    raise NoCheckoutError("the handbook is made in a checkout: there is no docs/conf.py here, nor beside the package")
-
-
 @cache
 def bugs() -> tuple[Bug, ...]:
-    """All of them, from the tests."""
-    if str(checkout()) not in sys.path:
-        sys.path.append(str(checkout()))
+    """All of them."""
     return (*_of_pools(), *_of_requests(), *_of_vllm())
 
 
@@ -78,8 +62,7 @@ def concerning(action: str) -> list[Bug]:
 
 
 def _of_pools() -> Iterator[Bug]:
-    module = import_module("blockpool.proofs.cases.bugs.pool_bugs")
-    for bug in module.POOL_BUGS:
+    for bug in POOL_BUGS:
         lines = getattr(bug.shown, "lines", ())
         calls = [line.call for line in lines if hasattr(line, "call")]
         told = tuple(f"{shown(line.call)} {answered(line.reply)}" for line in lines if hasattr(line, "call"))
@@ -87,20 +70,14 @@ def _of_pools() -> Iterator[Bug]:
 
 
 def _of_requests() -> Iterator[Bug]:
-    module = import_module("blockpool.proofs.cases.bugs.request_bugs")
-    obligations = module.OBLIGATIONS
-    for bug in module.REQUEST_BUGS:
+    for bug in REQUEST_BUGS:
         if bug.shown:
-            yield Bug(bug.id, bug.happened, (bug.claim, *([] if bug.rule in obligations else [bug.rule])))
+            yield Bug(bug.id, bug.happened, (bug.claim, *([] if bug.rule in OBLIGATIONS else [bug.rule])))
 
 
 def _of_vllm() -> Iterator[Bug]:
-    module, recording = (
-        import_module("blockpool.proofs.cases.bugs.vllm_defects"),
-        import_module("blockpool.proofs.cases.bugs.vllm_recording"),
-    )
-    for defect in module.DEFECTS:
-        lines = (recording.TRACES / defect.file).read_bytes().splitlines(keepends=True)
+    for defect in DEFECTS:
+        lines = (TRACES / defect.file).read_bytes().splitlines(keepends=True)
         _, entries = read_trace(lines)
         listed = list(entries)
         told = tuple(f"{shown(entry.call)} {answered(entry.reply)}" for entry in listed)
@@ -108,12 +85,9 @@ def _of_vllm() -> Iterator[Bug]:
         yield Bug(defect.id, defect.what, laws, told, _actions(_guilty(defect, listed)), of_vllm=True)
 
 
-def _guilty(defect: Any, entries: list[Any]) -> list[Any]:
+def _guilty(defect: Defect, entries: list[Any]) -> list[Any]:
     """The call that an audit under our own spec objects to; the last one if it objects to none."""
-    from blockpool.proofs.oracle.audit import audit
-
-    recording = import_module("blockpool.proofs.cases.bugs.vllm_recording")
-    found = audit(recording.TRACES / defect.file, "strict")
+    found = audit(TRACES / defect.file, "strict")
     return [entries[-1].call if found.entry is None else found.entry.call]
 
 

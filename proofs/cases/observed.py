@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from blockpool.proofs.cases import CaseError
 from blockpool.proofs.cases.findings import IN_THE_ENGINE
 from blockpool.proofs.cases.reproductions.engine import installed
-from blockpool.proofs.faces.handbook import HandbookError
 
 FILE = Path(__file__).with_name("findings.json")
 FORMAT = "blockpool-findings/1"
 AGAIN = "run, where vLLM is installed: blockpool docs --findings"
 
 
-class ObservedError(HandbookError):
+class ObservedError(CaseError):
     """What is kept was not observed, or is not of the findings that there are."""
 
 

@@ -90,15 +90,12 @@ class Counterexample:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        from blockpool.proofs.faces.stories.story import story_of
-
         return {
             "claim": self.claim,
             "sentence": self.sentence,
             "calls": [call(line.action) + (" -> inside" if line.nested else "") for line in self.calls],
             "words": self.words,
             "pytest": self.pytest_source(),
-            "story": story_of(self),
         }
 
 

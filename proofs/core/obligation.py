@@ -75,3 +75,10 @@ def exit_code(obligations: Iterable[Obligation]) -> int:
         if verdict in verdicts or not verdicts:
             return EXIT_CODES[verdict if verdicts else Verdict.VACUOUS]
     return EXIT_CODES[Verdict.HOLDS]
+
+
+def message(obligation: Obligation) -> str:
+    """What is wrong, in full."""
+    if obligation.counterexample is not None:
+        return obligation.counterexample.story()
+    return obligation.words or f"{obligation.name}: {obligation.verdict}"

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from blockpool.proofs.core.claim_names import DEFINED
 from blockpool.proofs.core.counterexample import Call
 from blockpool.proofs.explore.machines import machine_of
 from blockpool.proofs.explore.scopes import Scope
 from blockpool.proofs.explore.serving import ServingScope
 from blockpool.proofs.explore.symmetry import packed
-from blockpool.proofs.refine.lockstep import DEFINED
 
 AnyScope = Scope | ServingScope
 State = Any

@@ -38,7 +38,6 @@ from blockpool.spec.contract.profiles import PROFILES, Profile
 
 if TYPE_CHECKING:
     from blockpool.proofs.oracle.conformance import Report, conform
-    from blockpool.proofs.oracle.rerun import rerun
     from blockpool.spec.contract.judge import Judge
 
 __all__ = [
@@ -76,7 +75,6 @@ __all__ = [
     "Unpublish",
     "Writable",
     "conform",
-    "rerun",
 ]
 
 
@@ -84,7 +82,6 @@ _LATER = {
     "Judge": "blockpool.spec.contract.judge",
     "Report": "blockpool.proofs.oracle.conformance",
     "conform": "blockpool.proofs.oracle.conformance",
-    "rerun": "blockpool.proofs.oracle.rerun",
 }
 """What a server that only watches its pool need not import."""
 

@@ -23,9 +23,9 @@ fault.
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from blockpool.spec.contract.calls import CORE, BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
+from blockpool.spec.contract.calls import CORE, OPERATIONS, BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
 
 if TYPE_CHECKING:
     from blockpool.spec.contract.profiles import Profile
@@ -57,10 +57,6 @@ class Adapter(Protocol):
 
     def free_count(self) -> int:
         """How many blocks can be lent now."""
-
-
-OPERATIONS: dict[str, type[Any]] = {kind.op: kind for kind in Call.__args__}
-"""Each operation by its name."""
 
 
 _ARGUMENTS = {op: tuple(argument.name for argument in fields(kind)) for op, kind in OPERATIONS.items()}

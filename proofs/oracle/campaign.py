@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from blockpool.proofs.bindings.call_text import answered, shown
 from blockpool.proofs.oracle.adapter import Subject
 from blockpool.proofs.oracle.call_generator import probes
 from blockpool.proofs.oracle.example import OracleExample
 from blockpool.proofs.oracle.session import Line, NotStartedError, Trial, again
 from blockpool.proofs.oracle.shrink import shrunk
 from blockpool.spec.contract import calls
+from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import Call, Ok, Start
 from blockpool.spec.contract.profiles import Profile
 from blockpool.spec.contract.shadow_state import Books

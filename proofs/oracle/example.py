@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered, shown
 from blockpool.proofs.oracle.session import Line
+from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import Ok, Start, Started
 from blockpool.spec.contract.profiles import PROFILES, Profile
 from blockpool.spec.contract.violation import Breach
@@ -50,7 +50,8 @@ class OracleExample:
         named = PROFILES.get(self.profile.name) == self.profile
         name = "".join(letter if letter.isalnum() else "_" for letter in self.claim)
         return (
-            "from blockpool.proofs.oracle import *\n\n\n"
+            "from blockpool.proofs.oracle import *\n"
+            "from blockpool.proofs.systems.rerun import rerun\n\n\n"
             f"def test_{name}():\n"
             f'    """{self.breach.sentence}"""\n'
             f"    profile = {(self.profile.name if named else self.profile)!r}\n"
@@ -60,9 +61,6 @@ class OracleExample:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        from blockpool.proofs.faces.stories.story import story_of_oracle
-
-        story = {} if self.begun is None else {"story": story_of_oracle(self, self.begun)}
         return {
             "claim": self.claim,
             "law": self.breach.law,
@@ -71,5 +69,4 @@ class OracleExample:
             "calls": [shown(call) for call, _ in self.lines],
             "words": self.words,
             "pytest": self.pytest_source(),
-            **story,
         }

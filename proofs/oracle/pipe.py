@@ -21,9 +21,8 @@ from typing import Any
 
 import msgspec
 
-from blockpool.proofs.oracle.adapter import OPERATIONS
 from blockpool.proofs.oracle.wire import FormatError, call_document, dump, parse, read_reply, shortened
-from blockpool.spec.contract.calls import CORE, Call, Fault, Reply, Start
+from blockpool.spec.contract.calls import CORE, OPERATIONS, Call, Fault, Reply, Start
 from blockpool.spec.contract.profiles import Profile
 
 PROTOCOL = "blockpool-pipe/1"

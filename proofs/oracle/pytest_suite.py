@@ -16,8 +16,7 @@ from typing import ClassVar
 
 import pytest
 
-from blockpool.proofs.core.obligation import Verdict
-from blockpool.proofs.faces.cli.reports import message
+from blockpool.proofs.core.obligation import Verdict, message
 from blockpool.proofs.oracle.adapter import Adapter, InProcess
 from blockpool.proofs.oracle.conformance import Report, conform
 from blockpool.spec.contract.laws import LAWS

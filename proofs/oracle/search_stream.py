@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from blockpool.proofs.oracle.adapter import OPERATIONS
 from blockpool.proofs.oracle.call_generator import questions, right_calls
 from blockpool.proofs.oracle.campaign import REFUSALS, Hunt
 from blockpool.proofs.oracle.session import Line
 from blockpool.spec.contract import calls
-from blockpool.spec.contract.calls import BlockName, Call, Ok, Start
+from blockpool.spec.contract.calls import OPERATIONS, BlockName, Call, Ok, Start
 from blockpool.spec.contract.shadow_state import Books
 from blockpool.spec.contract.violation import blocks_of
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from blockpool.proofs.bindings.call_text import answered, shown
 from blockpool.proofs.oracle.adapter import Subject, started
 from blockpool.spec.contract import calls
+from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
 from blockpool.spec.contract.exercise import exercised
 from blockpool.spec.contract.judge import Judge

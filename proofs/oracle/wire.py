@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from blockpool.proofs.oracle.adapter import OPERATIONS
 from blockpool.spec.contract.calls import (
+    OPERATIONS,
     AllCleared,
     BlockName,
     Call,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
+from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.core.obligation import Obligation
 from blockpool.proofs.prove.pool.encoding_check import state_twins, step_twins
 from blockpool.proofs.prove.pool.induction import PROVED, prove
@@ -13,7 +14,6 @@ from blockpool.proofs.prove.queue.obligations import queue_obligations, unstated
 from blockpool.proofs.prove.queue.operations import OPERATIONS
 from blockpool.proofs.prove.queue.source import read_queue
 from blockpool.proofs.prove.solve import SEEDS
-from blockpool.proofs.suite.checks import Job
 
 SHIPPED = "blockpool.impl.free_queue:FreeKVCacheBlockQueue"
 """The queue whose methods are proved, one job a method, if no other is named."""

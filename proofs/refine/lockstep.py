@@ -12,16 +12,6 @@ from blockpool.proofs.refine.correspondence import BrokenPoolError, Names
 from blockpool.proofs.refine.driver import Refused, Subject
 from blockpool.spec import Action, Pool, Step, first_state, settled
 
-REFINES = "impl_does_what_the_spec_allows"
-"""The claim of refinement: every call, refused ones too, ends as the spec says, in a state that the spec knows."""
-
-
-STARTS = "a_new_pool_is_in_the_first_state"
-"""The claim that a pool of `impl` begins where the spec begins."""
-
-DEFINED = "every_action_is_defined"
-"""The claim that guard, answers and effect never fail; broken by an exception out of the spec."""
-
 
 class MismatchError(Exception):
     """The implementation did what the spec does not allow; the message says what."""

@@ -36,9 +36,6 @@ from blockpool.spec import (
     WorldStep,
 )
 
-FOLLOWS = "the_managers_keep_every_rule"
-"""The claim that the coordinator of `impl` does what the machine with requests does, move by move."""
-
 REFUSED = {"not enough free blocks", "chunk ends between states"}
 """Obstacles that a coordinator notices by itself, and answers False."""
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from blockpool.proofs.core.claim_names import DEFINED, FOLLOWS
 from blockpool.proofs.core.counterexample import Call
 from blockpool.proofs.explore.serving import ServingScope, serving_vocabulary
-from blockpool.proofs.refine.lockstep import DEFINED
-from blockpool.proofs.refine.managers import FOLLOWS, ManagerFollower
+from blockpool.proofs.refine.managers import ManagerFollower
 from blockpool.spec import (
     WORLD_INVARIANTS,
     WORLD_POSSIBILITIES,

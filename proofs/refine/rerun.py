@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from blockpool.proofs.core.claim_names import FOLLOWS, REFINES
 from blockpool.proofs.core.counterexample import Call, State, walk
-from blockpool.proofs.refine.lockstep import REFINES, check_trace
-from blockpool.proofs.refine.managers import FOLLOWS, ManagerFollower
+from blockpool.proofs.refine.lockstep import check_trace
+from blockpool.proofs.refine.managers import ManagerFollower
 from blockpool.spec import (
     CLAIMS,
     INVARIANTS,

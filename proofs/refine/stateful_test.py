@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from blockpool.proofs.core.claim_names import DEFINED, REFINES
 from blockpool.proofs.core.counterexample import Call
 from blockpool.proofs.refine.correspondence import Names
 from blockpool.proofs.refine.driver import Subject
-from blockpool.proofs.refine.lockstep import DEFINED, REFINES, MismatchError, check_call
+from blockpool.proofs.refine.lockstep import MismatchError, check_call
 from blockpool.spec import (
     INVARIANTS,
     NULL,

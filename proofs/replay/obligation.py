@@ -1,12 +1,9 @@
 """Replays at the command line: where the requests come from, and the report as an obligation and as text."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from rich.text import Text
-
-from blockpool.impl import contracts
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
-from blockpool.proofs.faces.cli.console import Progress, out
 from blockpool.proofs.replay import (
     ReplayReport,
     TraceRequest,
@@ -37,7 +34,7 @@ def replay_obligation(
     block_size: int,
     concurrency: int,
     lockstep: bool,
-    progress: Progress,
+    progress: Callable[[str], None],
 ) -> tuple[ReplayReport, Obligation]:
     """Replay, and what came of it."""
     report = replay(
@@ -71,21 +68,3 @@ def judged(report: ReplayReport, scope: str, seconds: float) -> Obligation:
         "hit rate": f"{report.hit_rate:.2%}",
     }
     return Obligation(SERVES if report.lockstep else RUNS, "replay", scope, verdict, figures, seconds, words)
-
-
-def print_report(report: ReplayReport) -> None:
-    """The figures, one a line."""
-    rows = {
-        "requests": f"{report.requests:,}, finished {report.finished:,}",
-        "too large for this pool": f"{report.skipped_too_large:,}",
-        "preemptions": f"{report.preemptions:,}",
-        "prompt tokens": f"{report.prompt_tokens:,}",
-        "hit rate by tokens": f"{report.hit_rate:.2%}",
-        "evictions": f"{report.evictions:,}",
-        "most blocks held": f"{report.peak_used:,} of {report.blocks:,}",
-        "pool calls": f"{report.calls:,}",
-        "pool calls per second": f"{report.calls_per_second:,.0f} (inside the pool, contracts {contracts.LEVEL})",
-        "full comparisons": f"{report.full_comparisons:,}" if report.lockstep else "none: the pool ran alone",
-    }
-    for name, value in rows.items():
-        out.print(Text(f"{name:<26}{value}"))

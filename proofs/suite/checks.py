@@ -1,33 +1,28 @@
 """The parts of the main job that are not searches. Each runs in a process of its own and answers obligations."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from time import perf_counter
 from typing import Any
 
 from blockpool.proofs.adequacy.defects.run_defect import DIED
+from blockpool.proofs.core.claim_names import REFINES, STARTS
 from blockpool.proofs.core.counterexample import Counterexample
+from blockpool.proofs.core.jobs import Job, run_module
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
-from blockpool.proofs.core.workers import start_context
-from blockpool.proofs.core.workers_ray import Cluster, Workforce
 from blockpool.proofs.explore.search import explore
 from blockpool.proofs.explore.serving import SERVING_SCOPES, with_rules
+from blockpool.proofs.refine import search_obligations as decide
 from blockpool.proofs.refine.key_injectivity import SEPARATES, compare_digests
-from blockpool.proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
+from blockpool.proofs.refine.lockstep import MismatchError, check_new_pools
 from blockpool.proofs.refine.managers_stateful_test import sample_serving
+from blockpool.proofs.refine.search_obligations import example
 from blockpool.proofs.refine.several_pools import SPLITS, compare_pools
 from blockpool.proofs.refine.stateful_test import WANTED, PoolMachine, Run, sample
 from blockpool.proofs.replay import replay, synthetic_requests
 from blockpool.proofs.replay.obligation import RUNS, SERVES, judged
-from blockpool.proofs.suite import search_obligations as decide
-from blockpool.proofs.suite.search_obligations import example
 from blockpool.spec import WORLD_POSSIBILITIES
 
 CLAIMS_HOLD = "every_claim_holds_in_long_runs"
@@ -52,55 +47,6 @@ SENTENCES = {
 
 SHALLOW = 4
 """Most rules show within a few moves; all scopes are searched to this depth before any is searched whole."""
-
-Job = Callable[[], list[Obligation]]
-
-
-def run_jobs(jobs: Sequence[Job], workers: Workforce) -> Iterator[list[Obligation]]:
-    """Run the jobs, some at a time; their obligations in the order of the jobs."""
-    if isinstance(workers, Cluster):
-        yield from workers.map(_decided, jobs)
-        return
-    with ProcessPoolExecutor(workers, start_context(), initializer=_start) as pool:
-        futures = [pool.submit(_guarded, job) for job in jobs]
-        try:
-            for job, future in zip(jobs, futures, strict=True):
-                yield _decided(job, future.result)
-        except (KeyboardInterrupt, GeneratorExit):
-            for process in list((pool._processes or {}).values()):
-                process.terminate()  # ends its own child as well, see _start
-            raise  # the executor sees that it lost a worker, and drops the jobs not begun
-
-
-def _start() -> None:
-    """In a worker: Ctrl-C is for the parent; being terminated ends what the worker waits for, too."""
-    signal(SIGINT, SIG_IGN)
-    signal(SIGTERM, _end)
-
-
-def _end(*_: object) -> None:
-    signal(SIGTERM, SIG_IGN)  # the executor terminates its workers once more; the way out must not be cut short
-    sys.exit(1)
-
-
-def _guarded(job: Job) -> list[Obligation]:
-    """The job, in a worker. When the worker is terminated it ends; the executor would go on with the next job."""
-    try:
-        return job()
-    except SystemExit:
-        os._exit(1)
-
-
-def _decided(job: Job, ask: Job | None = None) -> list[Obligation]:
-    """What the job decided, done here or asked for where it is done; a job that dies has decided nothing, and must not
-    take the others' verdicts with it.
-    """
-    try:
-        return (ask or job)()
-    except Exception as error:  # noqa: BLE001  a bug or a lost process: either way no verdict
-        function = job.func if isinstance(job, partial) else job
-        words = f"{type(error).__name__}: {error}"
-        return [Obligation(f"the job {function.__name__} ends", "check", "", Verdict.INCONCLUSIVE, {}, 0.0, words)]
 
 
 def new_pools() -> list[Obligation]:
@@ -259,15 +205,3 @@ def silent() -> list[Obligation]:
 def trials(names: Sequence[str]) -> list[Job]:
     """A job for each of these defects."""
     return [partial(caught, name) for name in names]
-
-
-def run_module(
-    module: str, *arguments: str, timeout: float | None = None, **environment: str
-) -> "subprocess.CompletedProcess[str]":
-    """Run a module in a new interpreter that ignores the current folder: it may hold a folder `spec` of its own."""
-    command = [sys.executable, "-P", "-m", module, *arguments]
-    variables = {**os.environ, **environment}
-    try:
-        return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", f"no end after {timeout} s")

@@ -7,9 +7,9 @@ proof spends afterwards in the same process cannot be compared with the ledger.
 from functools import partial
 
 from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
+from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.prove import jobs as proofs_of
 from blockpool.proofs.suite import checks as jobs
-from blockpool.proofs.suite.checks import Job
 from blockpool.proofs.symbolic import jobs as symbolic
 from blockpool.proofs.symbolic.goals import GOALS
 from blockpool.spec import RULES

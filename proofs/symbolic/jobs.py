@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from blockpool.proofs.core.jobs import Job, run_module
 from blockpool.proofs.core.obligation import Obligation, Verdict
-from blockpool.proofs.suite.checks import Job, run_module
 from blockpool.proofs.symbolic import key_texts, pool_calls, queue_calls
 from blockpool.proofs.symbolic.canaries import CANARIES
 from blockpool.proofs.symbolic.goals import GOALS

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from blockpool import impl
+from blockpool.proofs.oracle.adapter import InProcess
 from blockpool.proofs.systems.vllm.adapter import VllmPool
 from blockpool.proofs.systems.vllm.release import Release
 from blockpool.spec.contract.calls import BlockName
@@ -28,3 +29,8 @@ class ImplPool(VllmPool):
 
     def _is_refusal(self, error: Exception, *_: object) -> bool:
         return isinstance(error, self._package.Refusal)
+
+
+def subject_in(module: ModuleType) -> InProcess:
+    """The pool of a copy of `impl`, as a subject."""
+    return InProcess(ImplPool(module))

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from blockpool.proofs.bindings.call_text import shown
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.oracle.adapter import InProcess
 from blockpool.proofs.oracle.campaign import DAMAGE
 from blockpool.proofs.oracle.conformance import Report, conform
 from blockpool.proofs.oracle.example import OracleExample
 from blockpool.proofs.systems.registry import shipped
+from blockpool.spec.contract.call_text import shown
 
 HEADING = (
     "| pool | profile | laws kept | broken by right calls | kinds of wrong calls that do damage |",

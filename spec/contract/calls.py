@@ -6,7 +6,7 @@ capabilities, and a pool is never asked for one that it does not have.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 BlockName = int | str
 """A block as its pool names it; the oracle only compares names."""
@@ -165,6 +165,9 @@ Call = (
     | Reset
     | Events
 )
+
+OPERATIONS: dict[str, type[Any]] = {kind.op: kind for kind in Call.__args__}
+"""Each operation by its name."""
 
 CORE = frozenset({"start", "alloc", "share", "free", "free_count"})
 """Every pool answers these. A pool without reference counts leaves out `share`."""

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Collection
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered, shown
 from blockpool.spec.contract import allocation_laws as judge_lending
 from blockpool.spec.contract import calls
 from blockpool.spec.contract import key_laws as judge_keys
+from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import BlockName, Call, Ok, Party, Refused, Reply, Start, Started
 from blockpool.spec.contract.laws import PROMISES
 from blockpool.spec.contract.preconditions import REMEDIES, Wrong, wrong

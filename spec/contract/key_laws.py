@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered
 from blockpool.spec.contract import calls
+from blockpool.spec.contract.call_text import answered
 from blockpool.spec.contract.calls import BlockName, Ok
 from blockpool.spec.contract.event_laws import judge_events
 from blockpool.spec.contract.shadow_state import Books

@@ -6,7 +6,7 @@ that such calls took: giving back what nobody named holds is no breach.
 
 from collections import Counter
 
-from blockpool.proofs.bindings.call_text import shown
+from blockpool.spec.contract.call_text import shown
 from blockpool.spec.contract.calls import Alloc, BlockName, Call, Free, Ok, Publish, Reply, Share, Unpin
 from blockpool.spec.contract.violation import OWNED, Breach
 

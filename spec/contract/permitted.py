@@ -2,9 +2,9 @@
 
 from itertools import islice
 
-from blockpool.proofs.oracle.adapter import OPERATIONS
 from blockpool.spec.contract import calls
 from blockpool.spec.contract.calls import (
+    OPERATIONS,
     BlockName,
     Call,
     Ok,

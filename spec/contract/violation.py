@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered
+from blockpool.spec.contract.call_text import answered
 from blockpool.spec.contract.calls import BlockName, Call, Ok, Party, Start
 from blockpool.spec.contract.laws import PROMISES
 from blockpool.spec.contract.shadow_state import Books

@@ -6,14 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from blockpool.impl import BlockPool, KVCacheBlock, Request, contracts
-
-ROOT = Path(__file__).parents[2]
+from blockpool.proofs.core.sources import ROOT
 
 
 def run(code: str, level: str | None) -> subprocess.CompletedProcess[str]:
@@ -48,7 +46,7 @@ def test_the_tests_of_impl_and_of_its_managers_pass_under_contracts() -> None:
     """The level is read once: in a run of all tests, `impl` was imported before these folders could ask for it."""
     if contracts.FULL:
         pytest.skip("they run under contracts in this very process")
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/impl", "tests/managers"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/impl"]
     env = {**os.environ, "BLOCKPOOL_CONTRACTS": "full"}
     done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]

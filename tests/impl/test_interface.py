@@ -9,7 +9,6 @@ import pickle
 import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +25,7 @@ from blockpool.impl import (
     Refusal,
     WatcherErrors,
 )
-
-ROOT = Path(__file__).parents[2]
+from blockpool.proofs.core.sources import ROOT
 
 SIGNATURES = {
     "__init__": [

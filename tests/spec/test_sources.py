@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from blockpool import spec
+from blockpool.proofs.core.sources import ROOT, tree_of
 
-ROOT = Path(spec.__file__).parents[1]
-SPEC_FILES = sorted((ROOT / "spec").glob("*.py"))
+SPEC_FILES = sorted(path for path in (ROOT / "spec").rglob("*.py") if path.stat().st_size)
 ALL_FILES = sorted(path for package in ("spec", "impl", "proofs") for path in (ROOT / package).rglob("*.py"))
 
 
@@ -18,15 +17,19 @@ def named(path: Path) -> str:
 
 
 def imported(path: Path) -> set[str]:
-    """The top-level modules that a file imports, wherever in the file it does so."""
+    """The top-level modules that a file imports, and the trees of this package, wherever in the file it does so."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            found |= {_top(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.add((node.module or "").partition(".")[0])
+            found.add(_top(node.module or ""))
     return found
+
+
+def _top(module: str) -> str:
+    return tree_of(module) or module.partition(".")[0]
 
 
 @pytest.mark.parametrize("path", SPEC_FILES, ids=named)
@@ -50,5 +53,5 @@ def test_functions_are_short(path: Path) -> None:
 
 
 def test_the_files_are_there() -> None:
-    assert {"pool.py", "lending.py", "scenarios.py"} <= {path.name for path in SPEC_FILES}
+    assert {"state.py", "allocation.py", "scenarios.py"} <= {path.name for path in SPEC_FILES}
     assert len(ALL_FILES) > 50

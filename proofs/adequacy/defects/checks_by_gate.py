@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from blockpool.impl import contracts
+from blockpool.proofs.core.claim_names import FOLLOWS, REFINES, STARTS
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.explore.expand import AnyScope
 from blockpool.proofs.explore.scopes import ONE_BLOCK, SCOPES, Scope
@@ -16,14 +17,13 @@ from blockpool.proofs.explore.search import Exploration, explore
 from blockpool.proofs.explore.serving import SERVING_SCOPES
 from blockpool.proofs.refine.contracted import unnoticed
 from blockpool.proofs.refine.key_injectivity import SEPARATES, compare_digests
-from blockpool.proofs.refine.lockstep import REFINES, STARTS, MismatchError, check_new_pools
-from blockpool.proofs.refine.managers import FOLLOWS
+from blockpool.proofs.refine.lockstep import MismatchError, check_new_pools
 from blockpool.proofs.refine.managers_stateful_test import sample_serving
+from blockpool.proofs.refine.search_obligations import decide, example, follower_of
 from blockpool.proofs.refine.several_pools import SPLITS, compare_pools
 from blockpool.proofs.refine.stateful_test import sample
 from blockpool.proofs.replay import replay, synthetic_requests
 from blockpool.proofs.replay.obligation import SERVES
-from blockpool.proofs.suite.search_obligations import decide, example, follower_of
 
 Caught = dict[str, Any]
 Run = Callable[[], Caught | None]

@@ -12,8 +12,8 @@ from typing import Any
 from blockpool.proofs.adequacy.defects.redundant import REDUNDANT
 from blockpool.proofs.adequacy.defects.run_defect import DIED, WITHOUT
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.core.jobs import run_module
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
-from blockpool.proofs.suite.checks import run_module
 from blockpool.spec import CLAIMS, POSSIBILITIES, RULES, WORLD_CLAIMS, WORLD_POSSIBILITIES
 
 Row = dict[str, dict[str, Any]]

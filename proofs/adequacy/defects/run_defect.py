@@ -69,7 +69,7 @@ def claims_broken(parts: "Sequence[AnyScope]") -> dict[str, int | None] | None:
     """Every claim that does not hold in a search of all these parts to the end, and in how many calls it breaks."""
     from blockpool.proofs.core.obligation import Verdict
     from blockpool.proofs.explore.search import explore
-    from blockpool.proofs.suite.search_obligations import COUNTED, decide
+    from blockpool.proofs.refine.search_obligations import COUNTED, decide
 
     decided = decide("", [explore(part, most_states=MOST_STATES) for part in parts], with_impl=False)
     failed = [one for one in decided if one.verdict is Verdict.REFUTED and one.name != COUNTED]

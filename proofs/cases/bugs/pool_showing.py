@@ -11,10 +11,12 @@ from json import dumps
 from typing import Any
 
 from blockpool.impl import Request
-from blockpool.proofs.oracle.adapter import OPERATIONS, InProcess, started
+from blockpool.proofs.cases.bugs.toy_pools import Toy
+from blockpool.proofs.oracle.adapter import Adapter, InProcess, started
 from blockpool.proofs.oracle.kv_events import EventAudit
 from blockpool.proofs.systems.ours import ImplPool
 from blockpool.spec.contract.calls import (
+    OPERATIONS,
     Alloc,
     BlockName,
     Call,
@@ -36,7 +38,6 @@ from blockpool.spec.contract.judge import Judge
 from blockpool.spec.contract.owners import Owners
 from blockpool.spec.contract.profiles import Profile, profile_of
 from blockpool.spec.contract.violation import Breach, blocks_of
-from tests.proofs.oracle.toy_pools import Toy
 
 DONE = Ok()
 
@@ -125,7 +126,8 @@ class InOrder(Toy):
 
 def right_pool(profile: Profile) -> InProcess:
     """A pool that keeps the profile."""
-    return InProcess(InOrder(profile.order) if profile.order in tuple("abcd") else ImplPool())
+    pool: Adapter = InOrder(profile.order) if profile.order in tuple("abcd") else ImplPool()
+    return InProcess(pool)
 
 
 # --- the three ways to show a bug ---

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases import CaseError
 from blockpool.proofs.systems.vllm.release import installed_release
 from blockpool.proofs.systems.vllm.testbench import RELEASE, Lab, of_release
 
@@ -32,7 +32,7 @@ MODEL = {
 """A configuration is all that a scheduler reads of a model."""
 
 
-class NoEngineError(HandbookError):
+class NoEngineError(CaseError):
     """There is no vLLM here, or another than the findings are about."""
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from traceback import extract_tb
 from typing import Any, NamedTuple
 
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases import CaseError
 from blockpool.proofs.systems.vllm.testbench import Lab
 
 
-class NotReproducedError(HandbookError):
+class NotReproducedError(CaseError):
     """What a finding says is not so on this pool."""
 
 

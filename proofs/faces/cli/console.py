@@ -99,8 +99,17 @@ def as_document(command: list[str], obligations: Iterable[Obligation], seconds: 
         "platform": sys.platform,
         "seconds": round(seconds, 3),
         "exit_code": exit_code(listed),
-        "obligations": [obligation.as_dict() for obligation in listed],
+        "obligations": [_with_story(obligation) for obligation in listed],
     }
+
+
+def _with_story(obligation: Obligation) -> dict[str, Any]:
+    from blockpool.proofs.faces.stories.story import story_of_any  # what few runs need
+
+    plain = obligation.as_dict()
+    if obligation.counterexample is not None and (story := story_of_any(obligation.counterexample)) is not None:
+        plain["counterexample"]["story"] = story
+    return plain
 
 
 def save_counterexamples(obligations: Iterable[Obligation], folder: Path) -> list[Path]:

@@ -32,14 +32,14 @@ def docs(
     checked ends the build with code 2. --record, --evidence and --findings renew the pictures, figures and observations
     that pages are made of; --evidence may be given several times, and replaces all runs that were kept.
     """
-    from blockpool.proofs.faces.handbook import HandbookError
+    from blockpool.proofs.cases import CaseError
     from blockpool.proofs.faces.handbook.book import build
 
     try:
         with Progress() as progress:
             _renew(runs or [], findings, record, workers, progress)
             built = build(folder, progress)
-    except HandbookError as error:
+    except CaseError as error:
         err.print(f"error: {error}", style="red", markup=False)
         raise typer.Exit(2) from error
     counts = f"{built.pages} pages, {built.links:,} links, {built.doctests} lines of examples"

@@ -92,9 +92,11 @@ def _write(file: Path | None, scope: AnyScope, session: Session) -> None:
     if file is None:
         return
     from blockpool.proofs.faces.explorer.page import explorer_page
+    from blockpool.proofs.faces.stories.story import story_of_any
 
     examples: list[Any] = [obligation.counterexample for obligation in session.obligations]
-    stories = [example.as_dict()["story"] for example in examples if example is not None]
+    told = [story_of_any(example) for example in examples if example is not None]
+    stories = [story for story in told if story is not None]
     file.write_text(explorer_page([scope], stories), encoding="utf-8")
     out.print(f"wrote {file}")
 

@@ -13,9 +13,9 @@ from time import perf_counter
 
 import icontract
 
+from blockpool.proofs.core.jobs import run_module
 from blockpool.proofs.core.memory import memory_left
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
-from blockpool.proofs.suite.checks import run_module
 
 TESTED: dict[str, tuple[str, str]] = {
     "python": ("3.11", "3.15"),

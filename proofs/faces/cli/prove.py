@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from blockpool.proofs.core.figures import compare
+from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.faces.cli.console import Progress, err, out
 from blockpool.proofs.faces.cli.session import CORES, JsonFile, SaveFolder, Session, Workers, interruptible, run_jobs
 from blockpool.proofs.faces.stories.explain import nearest
-from blockpool.proofs.suite.checks import Job
 
 
 def prove(

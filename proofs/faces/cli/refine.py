@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from blockpool.proofs.adequacy.defects.least_scopes import enough_runs
+from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.faces.cli.console import Progress
 from blockpool.proofs.faces.cli.searching import explorations, narrowed_parts, wide_enough
 from blockpool.proofs.faces.cli.session import (
@@ -23,8 +24,8 @@ from blockpool.proofs.faces.cli.session import (
     seeded,
     workforce,
 )
+from blockpool.proofs.refine.search_obligations import COUNTED, SEARCHED, decide
 from blockpool.proofs.suite import checks as jobs
-from blockpool.proofs.suite.search_obligations import COUNTED, SEARCHED, decide
 
 
 def refine(
@@ -53,7 +54,7 @@ def refine(
         session.decide(wide_enough(scope, parts, ("refine",)))
         if stopped:
             raise KeyboardInterrupt
-        work: list[jobs.Job] = [
+        work: list[Job] = [
             jobs.new_pools,
             partial(jobs.long_runs, runs, calls, seed),
             partial(jobs.digests, 2000, seed),

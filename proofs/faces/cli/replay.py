@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from blockpool.proofs.faces.cli.console import Progress, err
+from blockpool.impl import contracts
+from blockpool.proofs.faces.cli.console import Progress, err, out
 from blockpool.proofs.faces.cli.session import JsonFile, Session
-from blockpool.proofs.replay.obligation import print_report, read_requests, replay_obligation
+from blockpool.proofs.replay import ReplayReport
+from blockpool.proofs.replay.obligation import read_requests, replay_obligation
 
 
 def replay(
@@ -43,3 +46,21 @@ def replay(
     print_report(report)
     session.decide([obligation])
     session.end(report.interrupted)
+
+
+def print_report(report: ReplayReport) -> None:
+    """The figures, one a line."""
+    rows = {
+        "requests": f"{report.requests:,}, finished {report.finished:,}",
+        "too large for this pool": f"{report.skipped_too_large:,}",
+        "preemptions": f"{report.preemptions:,}",
+        "prompt tokens": f"{report.prompt_tokens:,}",
+        "hit rate by tokens": f"{report.hit_rate:.2%}",
+        "evictions": f"{report.evictions:,}",
+        "most blocks held": f"{report.peak_used:,} of {report.blocks:,}",
+        "pool calls": f"{report.calls:,}",
+        "pool calls per second": f"{report.calls_per_second:,.0f} (inside the pool, contracts {contracts.LEVEL})",
+        "full comparisons": f"{report.full_comparisons:,}" if report.lockstep else "none: the pool ran alone",
+    }
+    for name, value in rows.items():
+        out.print(Text(f"{name:<26}{value}"))

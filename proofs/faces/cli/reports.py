@@ -5,7 +5,7 @@ from functools import cache
 from inspect import getsourcelines
 from typing import Any
 
-from blockpool.proofs.core.obligation import Obligation, Verdict
+from blockpool.proofs.core.obligation import Obligation, Verdict, message
 from blockpool.proofs.core.sources import file_of
 from blockpool.spec import CLAIMS, WORLD_CLAIMS
 
@@ -34,13 +34,6 @@ def annotations(obligations: Iterable[Obligation]) -> list[str]:
             title = _property(f"{obligation.name}: {obligation.verdict} ({obligation.method}, {obligation.scope})")
             lines.append(f"::{level} file={_property(file)},line={line},title={title}::{_data(message(obligation))}")
     return lines
-
-
-def message(obligation: Obligation) -> str:
-    """What is wrong, in full."""
-    if obligation.counterexample is not None:
-        return obligation.counterexample.story()
-    return obligation.words or f"{obligation.name}: {obligation.verdict}"
 
 
 def place(name: str) -> tuple[str, int]:

@@ -14,7 +14,7 @@ from blockpool.proofs.explore.serving import SERVING_SCOPES, ServingScope, with_
 from blockpool.proofs.faces.cli.console import Progress
 from blockpool.proofs.faces.cli.session import Session
 from blockpool.proofs.faces.stories.explain import nearest
-from blockpool.proofs.suite.search_obligations import decide, search
+from blockpool.proofs.refine.search_obligations import decide, search
 from blockpool.spec import RULES
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from blockpool.proofs.core import jobs
 from blockpool.proofs.core.obligation import Obligation, exit_code
 from blockpool.proofs.core.workers_ray import Cluster, ClusterError, Workforce
 from blockpool.proofs.explore.scopes import SCOPES
@@ -25,7 +26,6 @@ from blockpool.proofs.faces.cli.console import (
     print_summary,
     save_counterexamples,
 )
-from blockpool.proofs.suite import checks as jobs
 
 ScopeName = Annotated[str, typer.Option("--scope", help=f"How much to search: {', '.join(SCOPES)}.")]
 Workers = Annotated[int, typer.Option(min=1, help="Processes to use.", show_default="all cores")]

@@ -49,10 +49,11 @@ def fill(
     before and is after, an event, a watcher told. Each vector says what it exercises, and which seeded defects of
     `impl` it catches.
     """
-    from blockpool.proofs.oracle.vectors.catching import defects_of_impl, with_defects
+    from blockpool.proofs.adequacy.defects.vectors_catching import defects_of_impl, with_defects
     from blockpool.proofs.oracle.vectors.fill import OpenProfileError, vectors_of
     from blockpool.proofs.oracle.vectors.vector import write_all
     from blockpool.proofs.systems.find import AdapterError, subject_of
+    from blockpool.proofs.systems.ours import subject_in
 
     check_profile(profile)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -65,7 +66,7 @@ def fill(
             progress(f"walking {scope}")
             vectors = vectors_of(parts_of(scope), PROFILES[profile], depth)
             progress(f"{len(vectors)} vectors; now the defects that they catch")
-            vectors = with_defects(vectors, [*wrongs, *(defects_of_impl() if profile == "strict" else ())])
+            vectors = with_defects(vectors, [*wrongs, *(defects_of_impl(subject_in) if profile == "strict" else ())])
     except (OpenProfileError, AdapterError) as error:
         fail(error)
     size = sum(path.stat().st_size for path in write_all(vectors, folder))

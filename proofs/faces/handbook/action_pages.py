@@ -9,11 +9,11 @@ from typing import Any
 
 from blockpool.proofs.adequacy.defects.edits import Edit
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.cases import CaseError
 from blockpool.proofs.cases.bug_catalogue import concerning
 from blockpool.proofs.core.counterexample import told_of
 from blockpool.proofs.core.sources import tree_of
 from blockpool.proofs.core.text import call
-from blockpool.proofs.faces.handbook import HandbookError
 from blockpool.proofs.faces.handbook.drawings import change
 from blockpool.proofs.faces.handbook.writing import Page, action, claim, named, plain
 from blockpool.proofs.faces.stories.pictures import pool_picture
@@ -26,7 +26,7 @@ CHANGING = "Calls that may change the pool"
 ASKING = "Questions"
 
 
-class NoScenarioError(HandbookError):
+class NoScenarioError(CaseError):
     """An action that no story uses."""
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from blockpool.proofs.cases.bug_catalogue import checkout
+from blockpool.proofs.cases import CaseError
+from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.explore.scopes import SCOPES, Scope
 from blockpool.proofs.faces.explorer.page import explorer_page
 from blockpool.proofs.faces.handbook import (
-    HandbookError,
     action_pages,
     article_pages,
     author_pages,
@@ -39,7 +39,19 @@ from blockpool.spec.contract.violation import DUTIES
 Progress = Callable[[str], None]
 
 
-class BuildError(HandbookError):
+class NoCheckoutError(CaseError):
+    """There is no checkout to make the book in."""
+
+
+def checkout() -> Path:
+    """The folder with docs/: where the package is, or where the command is given. Raises NoCheckoutError."""
+    for folder in (ROOT, Path.cwd()):
+        if (folder / "docs" / "conf.py").is_file():
+            return folder
+    raise NoCheckoutError("the handbook is made in a checkout: there is no docs/conf.py here, nor beside the package")
+
+
+class BuildError(CaseError):
     """The book cannot be made: it says what does not fit."""
 
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from blockpool.proofs.cases import CaseError
 from blockpool.proofs.core import figures as ledger
-from blockpool.proofs.faces.handbook import HandbookError
 
 FILE = Path(__file__).with_name("evidence.json")
 FORMAT = "blockpool-evidence/1"
@@ -21,7 +21,7 @@ OF_A_MACHINE = {"steps/s", "seconds", "times"}
 """Figures that no two machines share."""
 
 
-class EvidenceError(HandbookError):
+class EvidenceError(CaseError):
     """A file that is no run, or no evidence."""
 
 

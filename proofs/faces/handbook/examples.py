@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from blockpool.proofs.adequacy.defects.edits import Defect
 from blockpool.proofs.adequacy.defects.loader import install
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases import CaseError
 
 if TYPE_CHECKING:
     from blockpool.proofs.core.counterexample import Counterexample
@@ -36,7 +36,7 @@ Example = dict[str, Any]
 Examples = dict[str, dict[str, Example]]
 
 
-class RecordError(HandbookError):
+class RecordError(CaseError):
     """What is kept does not fit the spec any more; it says which command to run."""
 
 
@@ -97,7 +97,7 @@ def _defects_of_spec() -> list[str]:
 
 def _in_a_process(name: str) -> Examples:
     """The examples of one defect, put in before the spec is imported; of the spec as it is if no defect is named."""
-    from blockpool.proofs.suite.checks import run_module
+    from blockpool.proofs.core.jobs import run_module
 
     ran = run_module("blockpool.proofs.faces.handbook.examples", name)
     if ran.returncode:
@@ -163,7 +163,7 @@ def without(rule: str) -> Example | None:
 
 def _failures(found: "Exploration") -> Iterator[tuple[str, Example]]:
     """Each broken claim of the spec, with the trace."""
-    from blockpool.proofs.suite.search_obligations import example
+    from blockpool.proofs.refine.search_obligations import example
     from blockpool.spec import CLAIMS, WORLD_CLAIMS
 
     known = {claim.name for claim in (*CLAIMS, *WORLD_CLAIMS)}

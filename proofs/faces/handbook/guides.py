@@ -8,14 +8,14 @@ import re
 import shutil
 from pathlib import Path
 
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases import CaseError
 
 AT_THE_TOP = ("index.md", "authors.md", "speed.md")
 PICTURES = frozenset({".svg", ".png"})
 LANGUAGES = {".py": "python", ".c": "c", ".json": "json", ".toml": "toml"}
 
 
-class NoSuchFileError(HandbookError):
+class NoSuchFileError(CaseError):
     """A guide links to a file that is not there."""
 
 

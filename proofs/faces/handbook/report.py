@@ -18,7 +18,7 @@ from blockpool.proofs.faces.explorer.page import DRAWING, filled, sentences
 from blockpool.proofs.faces.stories.explain import sentence_of
 from blockpool.proofs.faces.stories.story import Story, told
 from blockpool.proofs.oracle.wire import FormatError
-from blockpool.proofs.suite.search_obligations import COUNTED, COVERED, SEARCHED
+from blockpool.proofs.refine.search_obligations import COUNTED, COVERED, SEARCHED
 
 FORMAT = "blockpool-verdicts/1"
 SIGNS = {Verdict.HOLDS: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "?", Verdict.VACUOUS: "○"}

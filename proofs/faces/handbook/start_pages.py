@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases import CaseError
 from blockpool.proofs.faces.handbook.drawings import change
 from blockpool.proofs.faces.handbook.evidence import Evidence
 from blockpool.proofs.faces.handbook.state_diagram import diagram, numbered
@@ -12,7 +12,7 @@ from blockpool.proofs.faces.handbook.writing import Page, action
 Survey = Mapping[str, Any]
 
 
-class StaleSurveyError(HandbookError):
+class StaleSurveyError(CaseError):
     """The survey was made of another machine than the ledger knows."""
 
 

@@ -5,7 +5,7 @@ from html import escape
 from math import hypot
 from typing import Any
 
-from blockpool.proofs.faces.handbook import HandbookError
+from blockpool.proofs.cases import CaseError
 from blockpool.spec import Life
 
 PLACES = {
@@ -36,7 +36,7 @@ WORDS = {
 Arrows = Mapping[str, Mapping[str, Any]]
 
 
-class UnknownArrowError(HandbookError):
+class UnknownArrowError(CaseError):
     """An arrow from or to a state that the diagram has no place for."""
 
 

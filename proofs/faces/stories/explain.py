@@ -14,8 +14,8 @@ from blockpool.proofs.explore.expand import AnyScope
 from blockpool.proofs.explore.scopes import SCOPES
 from blockpool.proofs.explore.search import explore
 from blockpool.proofs.explore.serving import SERVING_SCOPES, with_rules
+from blockpool.proofs.refine.search_obligations import SENTENCES, example
 from blockpool.proofs.suite import checks as jobs
-from blockpool.proofs.suite.search_obligations import SENTENCES, example
 from blockpool.spec import (
     ACTIONS,
     CLAIMS,

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered, shown
 from blockpool.proofs.core.counterexample import Counterexample, beginning, told_of, walk
 from blockpool.proofs.core.text import call as in_words
 from blockpool.proofs.faces.stories.pictures import Picture, books_picture, differences, picture_of
@@ -23,6 +22,7 @@ from blockpool.proofs.oracle.example import OracleExample
 from blockpool.proofs.oracle.trace import CutOffError, Entry, read_trace
 from blockpool.proofs.oracle.wire import FormatError
 from blockpool.spec import INVARIANTS, STEP_PROPERTIES, WORLD_INVARIANTS, WORLD_STEP_PROPERTIES, World, while_telling
+from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import Call, Ok, Reply, Start, Started
 from blockpool.spec.contract.judge import Judge
 from blockpool.spec.contract.profiles import Profile
@@ -32,6 +32,13 @@ FORMAT = "blockpool-story/1"
 
 Story = dict[str, Any]
 """Of JSON's types only."""
+
+
+def story_of_any(example: Any) -> Story | None:
+    """The story of any counterexample; None for a pool that did not even start."""
+    if isinstance(example, OracleExample):
+        return None if example.begun is None else story_of_oracle(example, example.begun)
+    return story_of(example)
 
 
 def story_of(example: Counterexample) -> Story:

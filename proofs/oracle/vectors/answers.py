@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
-from blockpool.proofs.bindings.call_text import answered
 from blockpool.proofs.oracle.vectors.vector import Answer, Expect
 from blockpool.spec.contract import calls
+from blockpool.spec.contract.call_text import answered
 from blockpool.spec.contract.calls import BlockName, Call, Ok, Refused, RemovedKeys, Reply, StoredKeys, Value
 from blockpool.spec.contract.shadow_state import Books
 

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from blockpool.proofs.bindings.call_text import shown
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.oracle.adapter import Subject
 from blockpool.proofs.oracle.session import NotStartedError, Trial, lent, renamed_call
 from blockpool.proofs.oracle.vectors.answers import difference
 from blockpool.proofs.oracle.vectors.vector import FOREIGN, NEGATIVE, NULL, Step, Vector
+from blockpool.spec.contract.call_text import shown
 from blockpool.spec.contract.calls import BlockName, Call
 from blockpool.spec.contract.preconditions import wrong
 from blockpool.spec.contract.profiles import Profile

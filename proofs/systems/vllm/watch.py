@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from blockpool.proofs.bindings.call_text import answered, shown
 from blockpool.proofs.oracle.audit import REMEMBERED, TOLD, concerned, describe
 from blockpool.proofs.oracle.light_monitor import Counting
 from blockpool.proofs.systems.vllm.instrument import Tap, operations_of
+from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import Call, Ok, Reply, Start, Started
 from blockpool.spec.contract.judge import Judge
 from blockpool.spec.contract.owners import Owners

@@ -25,7 +25,7 @@ from blockpool.proofs.explore.scopes import SCOPES, narrowed
 from blockpool.proofs.explore.search import explore
 from blockpool.proofs.explore.serving import SERVING_SCOPES
 from blockpool.proofs.faces.cli import ledger as command
-from blockpool.proofs.suite.search_obligations import decide
+from blockpool.proofs.refine.search_obligations import decide
 
 RUNNER = CliRunner()
 

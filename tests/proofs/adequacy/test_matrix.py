@@ -24,9 +24,9 @@ from blockpool.proofs.adequacy.defects.matrix import (
 from blockpool.proofs.adequacy.defects.redundant import REDUNDANT
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
 from blockpool.proofs.core import figures as ledger
+from blockpool.proofs.core.jobs import run_module
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.explore.scopes import SCOPES, narrowed
-from blockpool.proofs.suite.checks import run_module
 from blockpool.spec import CLAIMS, POSSIBILITIES, WORLD_CLAIMS, WORLD_POSSIBILITIES
 
 ONE = "a_query_changes_nothing"

@@ -1,7 +1,6 @@
 """Every public report that a pool alone shows is in the table; its law catches each, and none its right twin."""
 
 import re
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -9,6 +8,8 @@ import pytest
 from blockpool.proofs.cases.bugs import pool_showing
 from blockpool.proofs.cases.bugs.pool_bugs import POOL_BUGS
 from blockpool.proofs.cases.bugs.pool_showing import Confused, PoolBug, Run, Stream
+from blockpool.proofs.cases.bugs.toy_pools import Toy
+from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.oracle.adapter import InProcess
 from blockpool.proofs.oracle.kv_events import LAWS
 from blockpool.proofs.systems.vllm.adapter import VllmPool
@@ -17,10 +18,9 @@ from blockpool.proofs.systems.vllm.release import core_release
 from blockpool.spec.contract.calls import Party
 from blockpool.spec.contract.profiles import PROFILES
 from blockpool.spec.contract.violation import RULES_OF_CALLERS
-from tests.proofs.oracle.toy_pools import Toy
 from tests.proofs.oracle.wrong_pools import LosesKeys, StaleHit, TwoPasses
 
-REPORTS = Path(__file__).parents[3] / "shared" / "cases" / "public_bugs.md"
+REPORTS = ROOT.parent / "shared" / "cases" / "public_bugs.md"
 RUNS = [(bug, run) for bug in POOL_BUGS if isinstance(run := bug.shown, Run)]
 STREAMS = [(bug, stream) for bug in POOL_BUGS if isinstance(stream := bug.shown, Stream)]
 CONFUSED = [(bug, shown) for bug in POOL_BUGS if isinstance(shown := bug.shown, Confused)]

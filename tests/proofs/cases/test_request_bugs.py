@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from blockpool.proofs.cases.bugs.request_bugs import CHECKED, OBLIGATIONS, REQUEST_BUGS, TRANSFERS, RequestBug, Shown
 from blockpool.proofs.cases.bugs.showing import OF_CALLS, POSSIBILITIES, SAFETY
+from blockpool.proofs.core.sources import ROOT
 from blockpool.spec import RULES
 
-REPORTS = Path(__file__).parents[3] / "shared" / "cases" / "public_bugs.md"
+REPORTS = ROOT.parent / "shared" / "cases" / "public_bugs.md"
 EXPRESSIBLE = [bug for bug in REQUEST_BUGS if bug.shown]
 
 by_report = pytest.mark.parametrize("bug", REQUEST_BUGS, ids=lambda bug: bug.id)

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from blockpool.impl import BlockPool
+from blockpool.proofs.core.claim_names import DEFINED, REFINES
 from blockpool.proofs.core.counterexample import Call, Counterexample
 from blockpool.proofs.core.text import call, changes, show
 from blockpool.proofs.explore.machines import PoolMachine
 from blockpool.proofs.explore.scopes import Scope
 from blockpool.proofs.explore.search import explore
-from blockpool.proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower, MismatchError
+from blockpool.proofs.refine.lockstep import EdgeFollower, MismatchError
 from blockpool.proofs.refine.rerun import rerun
-from blockpool.proofs.suite.search_obligations import example
+from blockpool.proofs.refine.search_obligations import example
 from blockpool.spec import (
     INVARIANTS,
     CacheFullBlocks,
@@ -180,7 +181,7 @@ def test_nested_calls_are_written_down() -> None:
 
 def test_as_a_document() -> None:
     document = TOLD.as_dict()
-    assert set(document) == {"claim", "sentence", "calls", "words", "pytest", "story"}
+    assert set(document) == {"claim", "sentence", "calls", "words", "pytest"}
     assert document["calls"][3:6] == ["free_blocks([1])", "get_new_blocks(2) -> inside", "get_new_blocks(1)"]
     assert document["pytest"] == TOLD.pytest_source()
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from blockpool.proofs.core.claim_names import DEFINED, REFINES
 from blockpool.proofs.core.counterexample import Counterexample
 from blockpool.proofs.core.obligation import Obligation, Verdict, exit_code
 from blockpool.proofs.explore.machines import PoolMachine
 from blockpool.proofs.explore.scopes import Scope
 from blockpool.proofs.explore.search import Exploration, explore
-from blockpool.proofs.refine.lockstep import DEFINED, REFINES
-from blockpool.proofs.suite.search_obligations import COUNTED, COVERED, SEARCHED, SENTENCES, decide, search
+from blockpool.proofs.refine.search_obligations import COUNTED, COVERED, SEARCHED, SENTENCES, decide, search
 from blockpool.spec import (
     CLAIMS,
     INVARIANTS,

@@ -19,8 +19,8 @@ from blockpool.proofs.explore.expand import Follower
 from blockpool.proofs.explore.scopes import SCOPES, Scope
 from blockpool.proofs.explore.search import Exploration, explore
 from blockpool.proofs.faces.cli.main import app
+from blockpool.proofs.refine.search_obligations import decide, follower_of
 from blockpool.proofs.suite import checks as jobs
-from blockpool.proofs.suite.search_obligations import decide, follower_of
 from blockpool.spec import STEP_PROPERTIES, Action, Pool, Step
 
 TINY, SMALL = SCOPES["tiny"][0], SCOPES["small"][0]

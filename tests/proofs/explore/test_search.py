@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from blockpool.proofs.core.claim_names import DEFINED
 from blockpool.proofs.core.memory import memory_left
 from blockpool.proofs.explore import search
 from blockpool.proofs.explore.machines import PoolMachine
 from blockpool.proofs.explore.scopes import Scope, vocabulary
 from blockpool.proofs.explore.search import Exploration, explore
-from blockpool.proofs.refine.lockstep import DEFINED
 from blockpool.spec import (
     INVARIANTS,
     STEP_PROPERTIES,

@@ -9,12 +9,13 @@ from blockpool.impl.managers.base import GroupManager
 from blockpool.impl.managers.coordinator import Coordinator
 from blockpool.impl.managers.state import StateManager
 from blockpool.impl.pool import BlockPool
+from blockpool.proofs.core.claim_names import FOLLOWS
 from blockpool.proofs.core.counterexample import Call, Counterexample
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.explore.search import explore
 from blockpool.proofs.explore.serving import SERVING_SCOPES, ServingScope, with_rules
 from blockpool.proofs.refine.key_injectivity import compare_digests
-from blockpool.proofs.refine.managers import FOLLOWS, ManagerFollower
+from blockpool.proofs.refine.managers import ManagerFollower
 from blockpool.proofs.refine.managers_stateful_test import sample_serving
 from blockpool.proofs.refine.rerun import rerun
 from blockpool.proofs.refine.several_pools import compare_pools

@@ -3,15 +3,17 @@
 import sys
 from pathlib import Path
 
+from blockpool.proofs.adequacy.defects.vectors_catching import Wrong, defects_of_impl, with_defects
+from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.explore.scopes import SCOPES
 from blockpool.proofs.oracle.adapter import InProcess
-from blockpool.proofs.oracle.vectors.catching import Wrong, defects_of_impl, with_defects
 from blockpool.proofs.oracle.vectors.fill import vectors_of
 from blockpool.proofs.oracle.vectors.vector import Vector, write_all
+from blockpool.proofs.systems.ours import subject_in
 from blockpool.spec.contract.profiles import PROFILES
 from tests.proofs.oracle.wrong_pools import CAUGHT
 
-FOLDER = Path(__file__).parents[2] / "vectors" / "v1"
+FOLDER = ROOT / "vectors" / "v1"
 
 
 def wrong_pools() -> list[Wrong]:
@@ -25,7 +27,7 @@ def undecorated() -> list[Vector]:
 
 
 def released() -> list[Vector]:
-    return with_defects(undecorated(), [*wrong_pools(), *defects_of_impl()])
+    return with_defects(undecorated(), [*wrong_pools(), *defects_of_impl(subject_in)])
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from blockpool.proofs.core.sources import ROOT
 from blockpool.spec.contract.laws import LAWS
-
-ROOT = Path(__file__).parents[2]
 
 Outcomes = dict[str, tuple[str, str]]
 """For each law passed, failed, skipped or error, and the message."""

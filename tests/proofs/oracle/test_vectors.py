@@ -9,26 +9,27 @@ from typing import Any
 
 import pytest
 
+from blockpool.proofs.adequacy.defects.vectors_catching import Wrong, caught, defects_of_impl
 from blockpool.proofs.bindings.call_of_action import call_of, reply_of
+from blockpool.proofs.cases.bugs.toy_pools import RIGHT, Toy
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.explore.scopes import SCOPES
-from blockpool.proofs.oracle.adapter import OPERATIONS, InProcess, Subject
+from blockpool.proofs.oracle.adapter import InProcess, Subject
 from blockpool.proofs.oracle.vectors.answers import difference
-from blockpool.proofs.oracle.vectors.catching import Wrong, caught, defects_of_impl
 from blockpool.proofs.oracle.vectors.consume import EXPECTED, Coverage, Outcome, consume
 from blockpool.proofs.oracle.vectors.cover import Run, cover
 from blockpool.proofs.oracle.vectors.fill import OpenProfileError, vector_of, vectors_of
 from blockpool.proofs.oracle.vectors.vector import Expect, Vector, read_all, write_all
 from blockpool.proofs.oracle.vectors.walk import Walk, walk
 from blockpool.proofs.systems.find import subject_of
+from blockpool.proofs.systems.ours import subject_in
 from blockpool.spec import POSSIBILITIES, Reason
-from blockpool.spec.contract.calls import Ok, Refused
+from blockpool.spec.contract.calls import OPERATIONS, Ok, Refused
 from blockpool.spec.contract.laws import PROMISES
 from blockpool.spec.contract.permitted import Model
 from blockpool.spec.contract.profiles import PROFILES, profile_of
 from blockpool.spec.contract.violation import DUTIES
 from tests.proofs.oracle.release_vectors import FOLDER, undecorated, wrong_pools
-from tests.proofs.oracle.toy_pools import RIGHT, Toy
 
 STRICT = PROFILES["strict"]
 
@@ -104,7 +105,7 @@ SOME = (
 
 @pytest.mark.parametrize("name", SOME)
 def test_a_defect_of_impl_is_caught_by_the_vectors_that_name_it(name: str) -> None:
-    made = dict(defects_of_impl())[name]
+    made = dict(defects_of_impl(subject_in))[name]
     named = [vector.name for vector in released() if name in vector.receipt.defects]
     assert named
     assert [vector.name for vector in caught(released(), made)] == named
@@ -123,7 +124,7 @@ def test_a_call_that_does_not_end_is_a_fault_and_no_end_of_the_run() -> None:
 
 def test_most_defects_that_a_call_can_show_are_caught() -> None:
     named = {defect for vector in released() for defect in vector.receipt.defects}
-    within = {name for name, _ in defects_of_impl() if "digest" not in name and "managers" not in name}
+    within = {name for name, _ in defects_of_impl(subject_in) if "digest" not in name and "managers" not in name}
     assert len(named & within) >= 50
     assert {name for name, _ in wrong_pools()} <= named
 

@@ -14,19 +14,13 @@ from blockpool.impl.block import KVCacheBlock
 from blockpool.impl.free_queue import FreeKVCacheBlockQueue
 from blockpool.impl.publish import drop_keys
 from blockpool.impl.watchers import tell
+from blockpool.proofs.core.claim_names import REFINES
 from blockpool.proofs.core.counterexample import Call, walk
 from blockpool.proofs.explore.scopes import Scope
 from blockpool.proofs.explore.search import Exploration, explore
 from blockpool.proofs.refine.correspondence import Names
 from blockpool.proofs.refine.driver import Subject
-from blockpool.proofs.refine.lockstep import (
-    REFINES,
-    EdgeFollower,
-    MismatchError,
-    check_call,
-    check_new_pools,
-    check_trace,
-)
+from blockpool.proofs.refine.lockstep import EdgeFollower, MismatchError, check_call, check_new_pools, check_trace
 from blockpool.spec import (
     CacheFullBlocks,
     EvictBlocks,

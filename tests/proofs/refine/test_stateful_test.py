@@ -10,9 +10,9 @@ from hypothesis import Phase, settings
 
 import blockpool.impl.hashing
 from blockpool.impl import BlockPool
+from blockpool.proofs.core.claim_names import DEFINED, REFINES
 from blockpool.proofs.refine import stateful_test as machine
 from blockpool.proofs.refine.key_injectivity import compare_digests
-from blockpool.proofs.refine.lockstep import DEFINED, REFINES
 from blockpool.proofs.refine.stateful_test import Run, sample
 from blockpool.spec import INVARIANTS, STEP_PROPERTIES, GetNewBlocks, Pool, Touch
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.replay import TraceRequest, replay, requests_from_file, synthetic_requests
 
 RECORDED = Path(__file__).parent / "recorded.jsonl"
-REAL = Path(__file__).parents[2].parent / "shared" / "traces" / "mooncake_conversation.jsonl"
+REAL = ROOT.parent / "shared" / "traces" / "mooncake_conversation.jsonl"
 
 
 def prompt(*ids: int, output: int = 1, tokens: int | None = None) -> TraceRequest:

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
+from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.suite import plan as agenda
-from blockpool.proofs.suite.checks import Job
 
 
 def made_by(job: Job) -> str:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from blockpool.proofs.suite.checks import run_module
+from blockpool.proofs.core.jobs import run_module
 from blockpool.proofs.symbolic import pool_calls
 from blockpool.proofs.symbolic.goals import GOALS, within
 from blockpool.proofs.symbolic.run import DEFINED_IN

@@ -13,17 +13,18 @@ import msgspec
 import pytest
 from typer.testing import CliRunner, Result
 
+from blockpool.proofs.adequacy.defects.vectors_catching import defects_of_impl
 from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.faces.cli.main import app
-from blockpool.proofs.oracle.adapter import OPERATIONS
 from blockpool.proofs.oracle.kv_events import EventAudit
-from blockpool.proofs.oracle.vectors.catching import defects_of_impl
 from blockpool.proofs.oracle.vectors.consume import Coverage, consume
 from blockpool.proofs.oracle.vectors.vector import read_all
+from blockpool.proofs.systems.ours import subject_in
+from blockpool.spec.contract.calls import OPERATIONS
 from blockpool.spec.contract.profiles import profile_of
 from tests.proofs.oracle.release_vectors import FOLDER, wrong_pools
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
 VECTORS_PAGE = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
 
@@ -153,5 +154,5 @@ def test_the_page_about_vectors_counts_rightly() -> None:
     assert {name for name, _ in wrong_pools()} <= named
     of_impl = {name for name in named if name.startswith("impl: ")}
     assert len(of_impl) > 50
-    assert of_impl <= {name for name, _ in defects_of_impl()}
+    assert of_impl <= {name for name, _ in defects_of_impl(subject_in)}
     assert json.dumps("blockpool-vectors/1") in text

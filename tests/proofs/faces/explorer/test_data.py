@@ -336,11 +336,12 @@ def test_a_counterexample_of_the_oracle_is_told_as_the_judge_saw_it() -> None:
     lines = (Line(Alloc(1), Ok((1,))), Line(Alloc(1), Ok((1,))))
     begun, operations = Started(2, order=(1, 2)), frozenset({"start", "alloc", "free", "share", "free_count"})
     example = OracleExample(breach.law, breach, "toy", profile_of("strict"), Start(2), lines, begun, operations)
-    story = example.as_dict()["story"]
+    story = stories.story_of_any(example)
+    assert story is not None
     assert [frame["state"]["queue"] for frame in story["frames"]] == [["1", "2"], ["2"], ["2"]]
     assert story["claims"] == [breach.law]
     assert [frame["holds"] for frame in story["frames"]] == ["-", "1", "0"]
-    assert "story" not in replace(example, begun=None).as_dict()
+    assert stories.story_of_any(replace(example, begun=None)) is None
 
 
 def test_a_trace_without_a_pool_has_no_story(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from blockpool.proofs.cases.bug_catalogue import checkout
 from blockpool.proofs.explore.scopes import SCOPES
 from blockpool.proofs.faces.cli.docs import docs
 from blockpool.proofs.faces.handbook import book
-from blockpool.proofs.faces.handbook.book import BuildError, build, run_doctests
+from blockpool.proofs.faces.handbook.book import BuildError, build, checkout, run_doctests
 from blockpool.proofs.faces.handbook.guides import AT_THE_TOP, NoSuchFileError, adopt
 from blockpool.proofs.faces.handbook.links import dead_links
 

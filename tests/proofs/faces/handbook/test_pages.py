@@ -21,8 +21,8 @@ from blockpool.proofs.faces.handbook.evidence import Evidence, Run
 from blockpool.proofs.faces.handbook.examples import RecordError
 from blockpool.proofs.faces.handbook.start_pages import StaleSurveyError
 from blockpool.proofs.faces.handbook.writing import Page, plain
-from blockpool.proofs.oracle.adapter import OPERATIONS
 from blockpool.spec import ACTIONS, CLAIMS, RULES, WORLD_CLAIMS, Claim
+from blockpool.spec.contract.calls import OPERATIONS
 from blockpool.spec.contract.laws import LAWS
 from blockpool.spec.contract.profiles import PROFILES
 

@@ -14,6 +14,7 @@ import pytest
 import blockpool.proofs.systems.vllm.plugin
 from blockpool.impl import BlockPool, NotHeld, UnknownBlock
 from blockpool.impl.vllm.replace import SUPPORTED, UnsupportedVllmError, replace
+from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.oracle.audit import audit
 from blockpool.proofs.systems.vllm.monitor import listen_to_vllm
 from blockpool.proofs.systems.vllm.plugin import Settings, start
@@ -65,7 +66,7 @@ def test_the_environment_is_read(tmp_path: Path) -> None:
 
 
 def test_the_plug_in_is_declared() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     module, _, name = project["entry-points"]["vllm.general_plugins"]["blockpool"].partition(":")
     assert getattr(import_module(module), name) is start
     assert project["optional-dependencies"]["vllm"] == [f"vllm=={SUPPORTED[-1]}"]

@@ -14,7 +14,7 @@ from blockpool.proofs.adequacy.defects.loader import DefectFinder
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.core.sources import PACKAGE, tree_of
-from blockpool.proofs.oracle.adapter import InProcess, Subject
+from blockpool.proofs.oracle.adapter import Subject
 from blockpool.proofs.oracle.vectors.consume import Coverage, consume
 from blockpool.proofs.oracle.vectors.vector import Vector
 from blockpool.spec.contract.profiles import profile_of
@@ -26,18 +26,13 @@ Wrong = tuple[str, Callable[[], Subject]]
 """The name of a defect, and a pool that has it."""
 
 
-def defects_of_impl() -> list[Wrong]:
-    """The seeded defects of `impl`."""
-    return [(f"impl: {defect.name}", _with(defect)) for defect in DEFECTS if defect.edits and not defect.of_spec]
+def defects_of_impl(pool: Callable[[ModuleType], Subject]) -> list[Wrong]:
+    """The seeded defects of `impl`; `pool` makes a subject of a copy of that package."""
+    return [(f"impl: {defect.name}", _with(defect, pool)) for defect in DEFECTS if defect.edits and not defect.of_spec]
 
 
-def _with(defect: Defect) -> Callable[[], Subject]:
-    def made() -> Subject:
-        from blockpool.proofs.systems.ours import ImplPool
-
-        return InProcess(ImplPool(imported_with(defect)))
-
-    return made
+def _with(defect: Defect, pool: Callable[[ModuleType], Subject]) -> Callable[[], Subject]:
+    return lambda: pool(imported_with(defect))
 
 
 def imported_with(defect: Defect) -> ModuleType:
@@ -50,7 +45,7 @@ def imported_with(defect: Defect) -> ModuleType:
     try:
         return import_module("blockpool.impl")
     finally:
-        sys.modules[PACKAGE].impl = right[f"{PACKAGE}.impl"]  # the import has bound it to the copy
+        vars(sys.modules[PACKAGE])["impl"] = right[f"{PACKAGE}.impl"]  # the import has bound it to the copy
         sys.meta_path.remove(finder)
         for name in [name for name in sys.modules if tree_of(name) == "impl"]:
             del sys.modules[name]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from blockpool.proofs.core import figures as ledger
+from blockpool.proofs.core.claim_names import DEFINED, FOLLOWS, REFINES
 from blockpool.proofs.core.counterexample import Counterexample
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
 from blockpool.proofs.core.workers import crew
@@ -12,8 +13,8 @@ from blockpool.proofs.explore.machines import machine_of
 from blockpool.proofs.explore.scopes import Scope
 from blockpool.proofs.explore.search import Exploration, Progress, explore
 from blockpool.proofs.explore.serving import ServingScope
-from blockpool.proofs.refine.lockstep import DEFINED, REFINES, EdgeFollower
-from blockpool.proofs.refine.managers import FOLLOWS, ManagerFollower
+from blockpool.proofs.refine.lockstep import EdgeFollower
+from blockpool.proofs.refine.managers import ManagerFollower
 from blockpool.spec import ACTIONS, CLAIMS, WORLD_CLAIMS
 
 COVERED = "every_action_and_refusal_is_met"
