@@ -42,14 +42,14 @@ class Toy:
     def next(self) -> int:
         return self.free_list.pop(0)
 
-    def share(self, blocks: Sequence[int]) -> None:
+    def share(self, blocks: Sequence[Any]) -> None:
         self.known(blocks)
         for block in self.real(blocks):
             if not self.refs[block]:
                 self.free_list.remove(block)
             self.refs[block] += 1
 
-    def free(self, blocks: Sequence[int]) -> None:
+    def free(self, blocks: Sequence[Any]) -> None:
         self.known(blocks)
         self.held(self.real(blocks))
         self.queue(self.give_back(self.real(blocks)))
@@ -69,7 +69,7 @@ class Toy:
     def free_count(self) -> int:
         return len(self.free_list)
 
-    def unpin(self, blocks: Sequence[int], watcher: str) -> None:
+    def unpin(self, blocks: Sequence[Any], watcher: str) -> None:
         self.known(blocks)
         self.check(0 not in blocks, "null")
         self.held(blocks)
@@ -98,7 +98,7 @@ class Toy:
     # --- keys ---
 
     def publish(
-        self, blocks: Sequence[int], keys: Sequence[str], tokens: Sequence[int], parent: str | None, group: int
+        self, blocks: Sequence[Any], keys: Sequence[str], tokens: Sequence[int], parent: str | None, group: int
     ) -> list[int]:
         self.check(self.caching, "caching is off")
         self.known(blocks)
@@ -142,11 +142,11 @@ class Toy:
         self.enter(block, (key, group), tokens)
         self.tell(StoredKeys((key,), self.if_known(parent, group), 1, 1, group))
 
-    def lookup(self, key: str, groups: Sequence[int]) -> list[int] | None:
+    def lookup(self, key: str, groups: Sequence[Any]) -> list[int] | None:
         found = [self.index.get((key, group), []) for group in groups]
         return [blocks[0] for blocks in found] if all(found) else None
 
-    def unpublish(self, blocks: Sequence[int]) -> None:
+    def unpublish(self, blocks: Sequence[Any]) -> None:
         self.known(blocks)
         for block in blocks:
             self.drop(block)
@@ -196,7 +196,7 @@ class Toy:
     def known(self, blocks: Iterable[int]) -> None:
         self.check(all(0 <= block < self.size for block in blocks), "unknown block")
 
-    def held(self, blocks: Sequence[int]) -> None:
+    def held(self, blocks: Sequence[Any]) -> None:
         self.check(all(self.refs[block] >= list(blocks).count(block) for block in blocks), "not held")
 
     def check(self, right: bool, reason: str) -> None:
@@ -250,7 +250,7 @@ class Dedup(Toy):
         self.free_list += freed
 
     def publish(
-        self, blocks: Sequence[int], keys: Sequence[str], tokens: Sequence[int], parent: str | None, group: int
+        self, blocks: Sequence[Any], keys: Sequence[str], tokens: Sequence[int], parent: str | None, group: int
     ) -> list[int]:
         holds = []
         for place, block in enumerate(blocks):
@@ -350,7 +350,7 @@ class Forgetful(Toy):
         self.forget()
         return super().alloc(count)
 
-    def free(self, blocks: Sequence[int]) -> None:
+    def free(self, blocks: Sequence[Any]) -> None:
         self.forget()
         super().free(blocks)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.proofs.oracle.test_oracle_pipe import compiled_to
+from tests.proofs.oracle.test_pipe import compiled_to
 from typer.testing import CliRunner, Result
 
 from blockpool.proofs.faces.cli.vectors import app
