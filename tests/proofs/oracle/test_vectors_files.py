@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.proofs.oracle.test_pipe import compiled_to
 from typer.testing import CliRunner, Result
 
 from blockpool.proofs.faces.cli.vectors import app
 from blockpool.proofs.oracle.vectors.vector import VectorError, read, read_all
 from tests.proofs.oracle.release_vectors import FOLDER
+from tests.proofs.oracle.test_pipe import compiled_to
 
 RIGHT = json.loads(next(FOLDER.glob("*-unpin.json")).read_text(encoding="utf-8"))
 HERE = Path(__file__).parent
