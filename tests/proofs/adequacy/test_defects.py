@@ -67,9 +67,9 @@ def test_a_module_that_was_imported_before_is_an_error() -> None:
 
 
 def test_a_module_that_does_not_exist_is_an_error() -> None:
-    finder = DefectFinder(Defect("planted", (Edit("spec.nothing", "a", "b"),)))
+    finder = DefectFinder(Defect("planted", (Edit("blockpool.spec.nothing", "a", "b"),)))
     with pytest.raises(OutdatedDefectError, match=r"there is no module spec\.nothing"):
-        finder.find_spec("spec.nothing", [])
+        finder.find_spec("blockpool.spec.nothing", [])
 
 
 def test_other_modules_are_left_alone() -> None:

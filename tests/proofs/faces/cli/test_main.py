@@ -182,7 +182,9 @@ def test_a_saved_test_can_be_run_by_pytest(monkeypatch: pytest.MonkeyPatch, tmp_
     assert ran.returncode == 0, ran.stdout  # the defect was only in this process
     assert "1 passed" in ran.stdout
     planted = tmp_path / "conftest.py"
-    planted.write_text("from impl import BlockPool\nBlockPool.touch = lambda self, blocks: None\n", encoding="utf-8")
+    planted.write_text(
+        "from blockpool.impl import BlockPool\nBlockPool.touch = lambda self, blocks: None\n", encoding="utf-8"
+    )
     ran = subprocess.run(
         command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False
     )
