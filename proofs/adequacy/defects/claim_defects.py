@@ -157,9 +157,8 @@ _REQUESTS = (
         "",
         Edit(
             "blockpool.spec.requests.block_tables",
-            "from blockpool.spec.requests.pool_calls import "
-            "copy_later, give_back, in_release_order, lend, touch, with_running, with_table",
-            "from blockpool.spec.requests.pool_calls import copy_later, lend, touch, with_running, with_table",
+            "    give_back,\n    in_release_order,\n",
+            "",
         ),
     ),
     defect(

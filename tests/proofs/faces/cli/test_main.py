@@ -126,7 +126,17 @@ def test_a_document_has_every_verdict(tmp_path: Path) -> None:
     result = run("explore", *QUICK, "--json", str(path))
     assert result.exit_code == 4
     document = json.loads(path.read_text(encoding="utf-8"))
-    assert set(document) == {"format", "command", "note", "versions", "platform", "seconds", "exit_code", "obligations"}
+    assert set(document) == {
+        "format",
+        "command",
+        "note",
+        "interrupted",
+        "versions",
+        "platform",
+        "seconds",
+        "exit_code",
+        "obligations",
+    }
     assert document["format"] == "blockpool-verdicts/1"
     assert document["exit_code"] == 4
     assert set(document["versions"]) >= {
@@ -170,7 +180,7 @@ def test_a_saved_test_can_be_run_by_pytest(monkeypatch: pytest.MonkeyPatch, tmp_
     with monkeypatch.context() as patch:
         patch.setattr(BlockPool, "touch", lambda self, blocks: None)
         patch.setattr(
-            "blockpool.proofs.suite.checks.run_jobs", lambda work, workers: iter([])
+            "blockpool.proofs.core.jobs.run_jobs", lambda work, workers: iter([])
         )  # they would run without the defect
         result = run("refine", *QUICK, "--save", str(tmp_path))
     assert result.exit_code == 1
