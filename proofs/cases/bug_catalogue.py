@@ -5,12 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from blockpool.proofs.cases.bugs.pool_bugs import POOL_BUGS
-from blockpool.proofs.cases.bugs.request_bugs import OBLIGATIONS, REQUEST_BUGS
-from blockpool.proofs.cases.bugs.vllm_defects import DEFECTS, Defect
-from blockpool.proofs.cases.bugs.vllm_recording import TRACES
+from blockpool.proofs.cases.bugs.reports import Defect, pool_reports, request_reports, vllm_defects
 from blockpool.proofs.oracle.audit import audit
-from blockpool.proofs.oracle.trace import read_trace
 from blockpool.spec import ACTIONS
 from blockpool.spec.contract.call_text import answered, shown
 
@@ -62,33 +58,33 @@ def concerning(action: str) -> list[Bug]:
 
 
 def _of_pools() -> Iterator[Bug]:
-    for bug in POOL_BUGS:
-        lines = getattr(bug.shown, "lines", ())
-        calls = [line.call for line in lines if hasattr(line, "call")]
-        told = tuple(f"{shown(line.call)} {answered(line.reply)}" for line in lines if hasattr(line, "call"))
-        yield Bug(bug.id, bug.happened, (bug.law,), told, _actions(calls[-1:]))
+    for bug in pool_reports():
+        yield Bug(bug.id, bug.happened, (bug.law,), _told(bug.run), _actions([line.call for line in bug.run[-1:]]))
 
 
 def _of_requests() -> Iterator[Bug]:
-    for bug in REQUEST_BUGS:
-        if bug.shown:
-            yield Bug(bug.id, bug.happened, (bug.claim, *([] if bug.rule in OBLIGATIONS else [bug.rule])))
+    obligations = request_reports().obligations
+    for bug in request_reports().reports:
+        if bug.claim:
+            yield Bug(bug.id, bug.happened, (bug.claim, *([] if bug.rule in obligations else [bug.rule])))
 
 
 def _of_vllm() -> Iterator[Bug]:
-    for defect in DEFECTS:
-        lines = (TRACES / defect.file).read_bytes().splitlines(keepends=True)
-        _, entries = read_trace(lines)
-        listed = list(entries)
-        told = tuple(f"{shown(entry.call)} {answered(entry.reply)}" for entry in listed)
+    for defect in vllm_defects().executed:
+        entries = list(defect.trace()[1])
         laws = tuple(dict.fromkeys(said[0] for said in (defect.strict, defect.own, defect.damage) if said))
-        yield Bug(defect.id, defect.what, laws, told, _actions(_guilty(defect, listed)), of_vllm=True)
+        guilty = _actions([_guilty(defect, entries)])
+        yield Bug(defect.id, defect.what, laws, _told(entries), guilty, of_vllm=True)
 
 
-def _guilty(defect: Defect, entries: list[Any]) -> list[Any]:
+def _told(lines: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(f"{shown(line.call)} {answered(line.reply)}" for line in lines)
+
+
+def _guilty(defect: Defect, entries: list[Any]) -> Any:
     """The call that an audit under our own spec objects to; the last one if it objects to none."""
-    found = audit(TRACES / defect.file, "strict")
-    return [entries[-1].call if found.entry is None else found.entry.call]
+    found = audit(defect.file, "strict")
+    return entries[-1].call if found.entry is None else found.entry.call
 
 
 def _actions(calls: Iterable[Any]) -> frozenset[str]:

@@ -5,10 +5,7 @@ from typing import get_args
 
 import pytest
 
-from blockpool.proofs.cases.bugs import pool_showing
-from blockpool.proofs.cases.bugs.pool_bugs import POOL_BUGS
-from blockpool.proofs.cases.bugs.pool_showing import Confused, PoolBug, Run, Stream
-from blockpool.proofs.cases.bugs.toy_pools import Toy
+from blockpool.proofs.cases.bugs.reports import PoolReport, pool_reports
 from blockpool.proofs.core.sources import ROOT
 from blockpool.proofs.oracle.adapter import InProcess
 from blockpool.proofs.oracle.kv_events import LAWS
@@ -18,16 +15,19 @@ from blockpool.proofs.systems.vllm.release import core_release
 from blockpool.spec.contract.calls import Party
 from blockpool.spec.contract.profiles import PROFILES
 from blockpool.spec.contract.violation import RULES_OF_CALLERS
+from tests.proofs.cases import pool_showing
+from tests.proofs.cases.pool_showing import KEY_FUNCTIONS, Confused, Run, right_findings, shows
+from tests.proofs.cases.toy_pools import Toy
 from tests.proofs.oracle.wrong_pools import LosesKeys, StaleHit, TwoPasses
 
 REPORTS = ROOT.parent / "shared" / "cases" / "public_bugs.md"
-RUNS = [(bug, run) for bug in POOL_BUGS if isinstance(run := bug.shown, Run)]
-STREAMS = [(bug, stream) for bug in POOL_BUGS if isinstance(stream := bug.shown, Stream)]
-CONFUSED = [(bug, shown) for bug in POOL_BUGS if isinstance(shown := bug.shown, Confused)]
+RUNS = [(bug, Run.of(bug)) for bug in pool_reports() if bug.lines]
+STREAMS = [bug for bug in pool_reports() if bug.stream]
+CONFUSED = [(bug, KEY_FUNCTIONS[bug.id]) for bug in pool_reports() if not bug.lines and not bug.stream]
 ALL_RUNS = [*RUNS, *((bug, shown.run) for bug, shown in CONFUSED)]
 
 
-def named(rows: list[tuple[PoolBug, Run]]) -> list[object]:
+def named(rows: list[tuple[PoolReport, Run]]) -> list[object]:
     return [pytest.param(*row, id=row[0].id) for row in rows]
 
 
@@ -35,27 +35,27 @@ def test_the_table_has_exactly_the_reports_that_a_pool_alone_shows() -> None:
     if not REPORTS.exists():
         pytest.skip(f"{REPORTS} is not here")
     rows = re.findall(r"^\| ([A-Z]{2}-\d\d) \|.*\| ([^|]*) \|$", REPORTS.read_text(), re.MULTILINE)
-    assert sorted(bug.id for bug in POOL_BUGS) == sorted(name for name, level in rows if level.startswith("yes"))
+    assert sorted(bug.id for bug in pool_reports()) == sorted(name for name, level in rows if level.startswith("yes"))
 
 
 def test_no_two_reports_are_shown_alike() -> None:
-    assert len({(str(run.profile), run.lines, run.blocks) for _, run in RUNS}) == len(RUNS) == 58
-    assert (len(STREAMS), len(CONFUSED)) == (3, 6)
+    assert len({(run.profile, run.lines, run.blocks) for _, run in RUNS}) == len(RUNS) == 58
+    assert (len(STREAMS), len(CONFUSED), len(KEY_FUNCTIONS)) == (3, 6, 6)
 
 
-@pytest.mark.parametrize("bug", POOL_BUGS, ids=lambda bug: bug.id)
-def test_a_row_is_complete(bug: PoolBug) -> None:
+@pytest.mark.parametrize("bug", pool_reports(), ids=lambda bug: bug.id)
+def test_a_row_is_complete(bug: PoolReport) -> None:
     assert bug.happened.endswith(".")
     assert bug.party in get_args(Party)
 
 
 @pytest.mark.parametrize(("bug", "run"), named(ALL_RUNS))
-def test_the_last_line_breaks_the_law_and_no_other(bug: PoolBug, run: Run) -> None:
+def test_the_last_line_breaks_the_law_and_no_other(bug: PoolReport, run: Run) -> None:
     assert run.shows() == (bug.law, bug.party)
 
 
 @pytest.mark.parametrize(("bug", "run"), named(ALL_RUNS))
-def test_it_takes_the_last_line_to_break_it(bug: PoolBug, run: Run) -> None:
+def test_it_takes_the_last_line_to_break_it(bug: PoolReport, run: Run) -> None:
     """With the right reply, or the calls of a right caller, nothing is wrong under the same profile."""
     if bug.party == "caller":
         assert any(line.instead is not None for line in run.lines)
@@ -87,7 +87,7 @@ def test_a_faulty_pool_is_no_right_twin(identifier: str, faulty: type[Toy], monk
 
 
 @pytest.mark.parametrize(("bug", "run"), named([row for row in RUNS if row[0].release]))
-def test_a_released_pool_gave_these_replies(bug: PoolBug, run: Run) -> None:
+def test_a_released_pool_gave_these_replies(bug: PoolReport, run: Run) -> None:
     try:
         subject = InProcess(VllmPool(core_release(bug.release)))
     except NotFetchedError as missing:
@@ -106,14 +106,14 @@ def test_a_right_pool_is_never_blamed_for_a_wrong_call(profile: str) -> None:
             assert [(breach.law, breach.party) for breach in breaches] == expected, bug.id
 
 
-@pytest.mark.parametrize(("bug", "stream"), [pytest.param(*row, id=row[0].id) for row in STREAMS])
-def test_the_last_event_cannot_be_true(bug: PoolBug, stream: Stream) -> None:
+@pytest.mark.parametrize("bug", STREAMS, ids=lambda bug: bug.id)
+def test_the_last_event_cannot_be_true(bug: PoolReport) -> None:
     assert bug.law in LAWS
-    assert stream.shows() == [(len(stream.lines), bug.law)]
-    assert stream.right_findings() == []
+    assert shows(bug) == [(len(bug.stream), bug.law)]
+    assert right_findings(bug) == []
 
 
 @pytest.mark.parametrize(("bug", "shown"), [pytest.param(*row, id=row[0].id) for row in CONFUSED])
-def test_impl_tells_apart_what_was_confused(bug: PoolBug, shown: Confused) -> None:
+def test_impl_tells_apart_what_was_confused(bug: PoolReport, shown: Confused) -> None:
     assert shown.key(shown.one) == shown.key(shown.other)
     assert shown.impl_tells_them_apart()

@@ -7,26 +7,18 @@ import pytest
 
 from blockpool import impl
 from blockpool.impl.errors import AlreadyQueued, NotHeld, NotQueued, ReEntrant, WatcherErrors
-from blockpool.proofs.cases.bugs.vllm_defects import (
-    BELOW_THE_VOCABULARY,
-    DEFECTS,
-    Behind,
-    Callbacks,
-    Defect,
-    Verdict,
-    transport_gone,
-)
-from blockpool.proofs.cases.bugs.vllm_recording import RELEASE, TRACES, recorded
+from blockpool.proofs.cases.bugs.reports import TRACES, Defect, Verdict, vllm_defects
+from blockpool.proofs.cases.bugs.vllm_recording import BEHIND_ITS_BACK, RELEASE, Callbacks, recorded, transport_gone
 from blockpool.proofs.oracle.adapter import InProcess, started
 from blockpool.proofs.oracle.audit import Audit, audit
-from blockpool.proofs.oracle.trace import read_trace
 from blockpool.proofs.systems.ours import ImplPool
 from blockpool.proofs.systems.vllm.files import NotFetchedError
 from blockpool.proofs.systems.vllm.release import core_release
-from blockpool.spec.contract.calls import Started
+from blockpool.spec.contract.calls import Start, Started
 from blockpool.spec.contract.judge import Judge
 from blockpool.spec.contract.profiles import PROFILES, Profile
 
+DEFECTS = vllm_defects().executed
 OWN = PROFILES["vllm-0.33"]
 NO_DAMAGE = replace(OWN, name="no damage", misuse="tolerant")
 # Callbacks fail here. What impl does then is shown one by one.
@@ -37,7 +29,7 @@ by_defect = pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect
 
 
 def audited(defect: Defect, profile: str | Profile) -> Audit:
-    return audit(TRACES / defect.file, profile)
+    return audit(defect.file, profile)
 
 
 def verdict(found: Audit) -> Verdict:
@@ -46,9 +38,10 @@ def verdict(found: Audit) -> Verdict:
 
 def test_every_defect_has_a_trace_or_a_reason() -> None:
     shown = {re.sub(r"-[a-z]+$", "", defect.id) for defect in DEFECTS}
-    assert shown | set(BELOW_THE_VOCABULARY) == LISTED
-    assert not shown & set(BELOW_THE_VOCABULARY)
-    assert {path.name for path in TRACES.iterdir()} == {defect.file for defect in DEFECTS}
+    not_shown = set(vllm_defects().below_the_vocabulary)
+    assert shown | not_shown == LISTED
+    assert not shown & not_shown
+    assert set(TRACES.iterdir()) == {defect.file for defect in DEFECTS}
 
 
 @by_defect
@@ -58,11 +51,14 @@ def test_the_audit_names_law_and_party(defect: Defect) -> None:
 
 
 @by_defect
-def test_a_trace_has_the_calls_of_its_defect(defect: Defect) -> None:
-    header, entries = read_trace((TRACES / defect.file).read_bytes().splitlines(keepends=True))
+def test_a_trace_is_of_one_pool_of_the_release(defect: Defect) -> None:
+    header, entries = defect.trace()
     assert (header.name, header.profile) == (f"vllm {RELEASE}", OWN.name)
-    asked = [step for step in defect.steps if not isinstance(step, Behind)]
-    assert [entry.call for entry in entries] == [defect.start, *asked]
+    begun, *lines = entries
+    assert isinstance(begun.call, Start)
+    assert not any(isinstance(line.call, Start) for line in lines)
+    assert defect.behind_its_back.keys() <= {line.line for line in lines}
+    assert set(defect.behind_its_back.values()) <= BEHIND_ITS_BACK.keys()
 
 
 @by_defect
@@ -71,7 +67,7 @@ def test_a_trace_is_what_the_real_pool_answers(defect: Defect) -> None:
         adapter = Callbacks(core_release(RELEASE))
     except NotFetchedError as missing:
         pytest.skip(str(missing))
-    assert recorded(defect, adapter) == (TRACES / defect.file).read_bytes()
+    assert recorded(defect, adapter) == defect.file.read_bytes()
 
 
 # --- the same on the pool of this project ---
@@ -80,12 +76,12 @@ def test_a_trace_is_what_the_real_pool_answers(defect: Defect) -> None:
 @pytest.mark.parametrize("defect", [one for one in DEFECTS if one.id not in RAISING], ids=lambda defect: defect.id)
 def test_impl_keeps_every_law_under_the_same_calls(defect: Defect) -> None:
     subject = InProcess(ImplPool())
-    begun = started(subject, defect.start)
+    start, *calls = [entry.call for entry in defect.trace()[1]]
+    assert isinstance(start, Start)
+    begun = started(subject, start)
     assert isinstance(begun, Started)
-    judge = Judge("strict", defect.start, begun, subject.operations)
-    for step in defect.steps:
-        if not isinstance(step, Behind):
-            assert judge.judge(step, subject.ask(step)) is None
+    judge = Judge("strict", start, begun, subject.operations)
+    assert [judge.judge(call, subject.ask(call)) for call in calls] == [None] * len(calls)
     assert judge.wrong_calls == (defect.strict == ("a_wrong_call_is_refused", "pool"))
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from blockpool.proofs.adequacy.defects.vectors_catching import Wrong, caught, defects_of_impl
 from blockpool.proofs.bindings.call_of_action import call_of, reply_of
-from blockpool.proofs.cases.bugs.toy_pools import RIGHT, Toy
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.explore.scopes import SCOPES
 from blockpool.proofs.oracle.adapter import InProcess, Subject
@@ -29,6 +28,7 @@ from blockpool.spec.contract.laws import PROMISES
 from blockpool.spec.contract.permitted import Model
 from blockpool.spec.contract.profiles import PROFILES, profile_of
 from blockpool.spec.contract.violation import DUTIES
+from tests.proofs.cases.toy_pools import RIGHT, Toy
 from tests.proofs.oracle.release_vectors import FOLDER, undecorated, wrong_pools
 
 STRICT = PROFILES["strict"]

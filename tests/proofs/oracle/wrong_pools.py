@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from blockpool.proofs.cases.bugs.toy_pools import Dedup, LastWins, Toy
 from blockpool.proofs.oracle import Refusal, RemovedKeys, Started
+from tests.proofs.cases.toy_pools import Dedup, LastWins, Toy
 
 
 class LendsHeld(Toy):

@@ -1,11 +1,35 @@
-"""Public bug reports as runs, each as small as it can be; `request_bugs.py` says which report is which.
+"""Public bug reports as runs, each as small as it can be; `SHOWN` says which report is which.
 
 Blocks are numbered in the order in which a new pool hands them out: 1, 2, ...
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from blockpool.proofs.cases.bugs.deeds import (
+from blockpool.proofs.explore.serving import ServingScope
+from blockpool.spec import (
+    NULL,
+    Admit,
+    BeginTransfer,
+    BlockId,
+    Drop,
+    EndTransfer,
+    GetNewBlocks,
+    Group,
+    GroupId,
+    Grow,
+    Kind,
+    Move,
+    Plan,
+    Reason,
+    RunPass,
+    Unpin,
+    Watcher,
+    World,
+)
+from blockpool.spec.requests.hits import longest_hit
+from blockpool.spec.requests.pool_calls import give_back, lend, touch, with_running, with_table
+from tests.proofs.cases.deeds import (
     FIRST,
     admit_counting,
     admit_masked,
@@ -31,30 +55,7 @@ from blockpool.proofs.cases.bugs.deeds import (
     world_of,
     write_token,
 )
-from blockpool.proofs.cases.bugs.showing import Act, Fault, NotNow, Refusal, Scenario, Search
-from blockpool.proofs.explore.serving import ServingScope
-from blockpool.spec import (
-    NULL,
-    Admit,
-    BeginTransfer,
-    BlockId,
-    Drop,
-    EndTransfer,
-    GetNewBlocks,
-    Group,
-    GroupId,
-    Grow,
-    Kind,
-    Move,
-    Plan,
-    Reason,
-    RunPass,
-    Unpin,
-    Watcher,
-    World,
-)
-from blockpool.spec.requests.hits import longest_hit
-from blockpool.spec.requests.pool_calls import give_back, lend, touch, with_running, with_table
+from tests.proofs.cases.showing import Act, Fault, NotNow, Refusal, Scenario, Search, Shown
 
 SECOND = GroupId(1)
 FULL, FULL_4 = Group(Kind.FULL, 2), Group(Kind.FULL, 4)
@@ -777,3 +778,74 @@ def one_token_more_than_the_pool_was_sized_for() -> Scenario:
 def less_is_required_than_held() -> Refusal:
     plan = text(0, 1, 2, 3, 4, 5, 6, 7, prompt=8)
     return Refusal(world_of(6, (FULL,), a=plan), (Admit("a", 8), RunPass()), GetNewBlocks(3 - 4), Reason.BAD_COUNT)
+
+
+SHOWN: dict[str, tuple[Callable[[], Shown], ...]] = {
+    "DF-03": (a_merged_completion_gives_back_the_pins_of_two,),
+    "LK-02": (the_table_goes_and_the_references_stay,),
+    "LK-03": (one_block_of_each_request_stays,),
+    "LK-06": (a_failed_admission_keeps_its_touches,),
+    "LK-07": (a_failed_admission_keeps_its_state,),
+    "LK-08": (the_second_chunk_begins_a_new_table,),
+    "LK-10": (a_pin_of_a_lookup_is_never_taken_back,),
+    "LK-11": (only_what_is_loaded_is_unlocked,),
+    "LK-12": (
+        the_done_signal_never_comes,
+        the_done_signal_comes_after_the_lease,
+    ),
+    "LK-13": (a_completion_for_a_forgotten_request_is_dropped,),
+    "LK-14": (a_sender_with_nothing_to_send_says_nothing,),
+    "LK-15": (a_group_that_is_not_recognised_stays_pinned,),
+    "LK-16": (the_release_names_another_request,),
+    "UA-01": (a_hit_is_claimed_late,),
+    "UA-02": (
+        one_group_allocates_what_another_has_hit,
+        one_group_allocates_what_another_has_hit_by_search,
+    ),
+    "UA-03": (new_blocks_are_taken_before_hits_are_touched,),
+    "UA-04": (fewer_blocks_than_promised,),
+    "UA-05": (an_old_step_writes_into_a_new_block,),
+    "UA-06": (
+        a_window_is_left_by_scheduled_tokens,
+        a_window_is_left_by_scheduled_tokens_by_search,
+    ),
+    "UA-07": (a_match_of_an_earlier_chunk_is_written,),
+    "UA-08": (a_shared_tail_gets_a_second_writer,),
+    "UA-12": (duplicates_are_freed_and_stay_in_the_table,),
+    "UA-13": (a_suffix_is_written_over_the_shared_beginning,),
+    "UA-15": (a_shared_state_is_taken_for_private,),
+    "UA-17": (a_store_is_not_told_that_its_block_is_reused,),
+    "SH-05": (a_replaced_token_keeps_its_old_key,),
+    "SH-07": (
+        what_is_dropped_before_it_is_written_stays_published,
+        what_is_dropped_stays_published_by_search,
+    ),
+    "SH-08": (a_half_filled_block_is_published_as_full,),
+    "SH-12": (coarse_blocks_get_fine_keys,),
+    "SH-14": (a_pending_block_is_stored,),
+    "SH-15": (one_sharer_of_a_failed_block_goes_on,),
+    "SH-17": (a_window_hit_loses_its_last_block,),
+    "LH-03": (the_mask_leaves_out_what_the_lookup_needs,),
+    "LH-04": (only_the_last_run_is_kept,),
+    "LH-06": (one_group_misses_once_and_all_miss,),
+    "LH-07": (only_the_last_state_of_a_chunk_is_kept,),
+    "LH-08": (a_preempted_request_is_not_looked_up_again,),
+    "NB-04": (tokens_run_into_the_null_block,),
+    "NB-05": (a_null_entry_counts_as_failed,),
+    "GC-01": (attention_lags_behind,),
+    "GC-02": (the_state_lags_behind,),
+    "GC-03": (only_one_group_of_a_failed_span_is_forgotten,),
+    "AO-01": (the_table_does_not_grow,),
+    "AO-02": (a_late_merge_rewrites_a_table,),
+    "OB-04": (a_window_is_counted_with_a_cap,),
+    "OB-06": (null_entries_count_as_held,),
+    "OB-07": (
+        the_copy_is_not_counted,
+        the_copy_is_not_counted_by_search,
+    ),
+    "OB-10": (a_peer_takes_what_was_counted,),
+    "OB-12": (a_page_is_not_rounded_up,),
+    "OB-13": (one_token_more_than_the_pool_was_sized_for,),
+    "BA-02": (less_is_required_than_held,),
+}
+"""What shows each report, by its id in `requests.json`."""

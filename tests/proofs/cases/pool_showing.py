@@ -1,8 +1,8 @@
 """How a report about a block pool is shown: by the calls and replies of the faulty system, judged from outside.
 
 A `Run` is a trace whose last line the judge rejects. The same calls asked of right pools of every profile are its right
-twin; where a caller is at fault, a right caller does something else. A `Stream` has only KV events, and `Confused` two
-prefixes that a key function takes for one.
+twin; where a caller is at fault, a right caller does something else. Some reports have KV events only, and `Confused`
+has two prefixes that a key function takes for one.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,103 +10,31 @@ from dataclasses import dataclass, replace
 from json import dumps
 from typing import Any
 
-from blockpool.impl import Request
-from blockpool.proofs.cases.bugs.toy_pools import Toy
+from blockpool.impl.request import Adapter as LoRA
+from blockpool.impl.request import Item, Request
+from blockpool.proofs.cases.bugs.reports import Line, PoolReport
 from blockpool.proofs.oracle.adapter import Adapter, InProcess, started
-from blockpool.proofs.oracle.kv_events import EventAudit
+from blockpool.proofs.oracle.kv_events import EventAudit, Finding
 from blockpool.proofs.systems.ours import ImplPool
 from blockpool.spec.contract.calls import (
     OPERATIONS,
     Alloc,
     BlockName,
     Call,
-    Events,
-    Free,
-    FreeCount,
     Lookup,
     Ok,
-    PoolEvent,
     Publish,
-    PublishPartial,
-    Reply,
-    Share,
     Start,
     Started,
-    Unpublish,
 )
 from blockpool.spec.contract.judge import Judge
 from blockpool.spec.contract.owners import Owners
-from blockpool.spec.contract.profiles import Profile, profile_of
+from blockpool.spec.contract.profiles import PROFILES, Profile, profile_of
 from blockpool.spec.contract.violation import Breach, blocks_of
-
-DONE = Ok()
+from tests.proofs.cases.toy_pools import Toy
 
 Verdict = tuple[str, str]
 """The law and the party at fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A call and its reply; in the last line, the right reply, or what a right caller does in place of the call."""
-
-    call: Call
-    reply: Reply = DONE
-    right: Reply | None = None
-    instead: tuple[Call, ...] | None = None
-    owner: str | None = None
-    pool: str = ""
-
-    def by(self, owner: str) -> "Line":
-        return replace(self, owner=owner)
-
-    def at(self, pool: str) -> "Line":
-        return replace(self, pool=pool)
-
-
-# --- the lines, in few words ---
-
-
-def wanted(count: int, reply: Reply, **right: Any) -> Line:
-    return Line(Alloc(count), reply, **right)
-
-
-def lent(*blocks: BlockName, right: Reply | tuple[BlockName, ...] | None = None) -> Line:
-    return Line(Alloc(len(blocks)), Ok(blocks), Ok(right) if isinstance(right, tuple) else right)
-
-
-def shared(*blocks: BlockName, instead: tuple[Call, ...] | None = None) -> Line:
-    return Line(Share(blocks), instead=instead)
-
-
-def freed(*blocks: BlockName, instead: tuple[Call, ...] | None = None) -> Line:
-    return Line(Free(blocks), instead=instead)
-
-
-def counted(count: int, right: int | None = None) -> Line:
-    return Line(FreeCount(), Ok(count), None if right is None else Ok(right))
-
-
-def published(keys: str, *blocks: BlockName, tokens: int = 1, after: str | None = None, **more: Any) -> Line:
-    """Blocks of so many tokens each, the first of them after the parent, if there is one."""
-    start = 1 if after is None else 2
-    ends = tuple(tokens * (start + place) for place in range(len(blocks)))
-    return Line(Publish(blocks, tuple(keys.split()), ends, after), **{"reply": Ok(blocks), **more})
-
-
-def partly(key: str, block: BlockName, tokens: int) -> Line:
-    return Line(PublishPartial(block, key, tokens))
-
-
-def unpublished(*blocks: BlockName) -> Line:
-    return Line(Unpublish(blocks))
-
-
-def found(key: str, *blocks: BlockName, right: tuple[BlockName, ...] | None = None) -> Line:
-    return Line(Lookup(key), Ok(blocks or None), None if right is None else Ok(right or None))
-
-
-def told(*events: PoolEvent, right: tuple[PoolEvent, ...]) -> Line:
-    return Line(Events(), Ok(events), Ok(right))
 
 
 # --- right pools ---
@@ -137,12 +65,17 @@ def right_pool(profile: Profile) -> InProcess:
 class Run:
     """Calls and replies of a faulty system. Only the last line breaks a law."""
 
-    profile: str | Profile
+    profile: Profile
     lines: tuple[Line, ...]
     blocks: int = 3  # of each pool
     caching: bool = True
     events: bool = False
     begun: Started | None = None  # if not the usual
+
+    @classmethod
+    def of(cls, report: PoolReport) -> "Run":
+        """What a report shows by calls and replies."""
+        return cls(report.judged_by, report.run, report.blocks, report.caching, report.events, report.begun)
 
     def shows(self) -> Verdict:
         """Judge all lines; answers what the last one breaks."""
@@ -212,22 +145,14 @@ class Asked:
         return tuple(map(self._mean, named)) if isinstance(named, tuple) else self.meant.get(named, named)
 
 
-@dataclass(frozen=True)
-class Stream:
-    """KV events as a server sends them. The last one cannot be true, as they are read here."""
+def shows(report: PoolReport) -> list[tuple[int, str]]:
+    """The findings in the KV events of a report: the place of each, and its law."""
+    return [(one.line, one.law) for one in EventAudit(report.per_copy).read(map(dumps, report.stream))]
 
-    lines: tuple[dict[str, Any], ...]
-    right: tuple[dict[str, Any], ...]  # what belongs in place of the last
-    per_copy: bool = True
-    right_per_copy: bool = True
 
-    def shows(self) -> list[tuple[int, str]]:
-        """The findings: the place of each, and its law."""
-        audit = EventAudit(self.per_copy)
-        return [(one.line, one.law) for one in audit.read(map(dumps, self.lines))]
-
-    def right_findings(self) -> list[Any]:
-        return list(EventAudit(self.right_per_copy).read(map(dumps, (*self.lines[:-1], *self.right))))
+def right_findings(report: PoolReport) -> list[Finding]:
+    """The same of what should have been sent, and read rightly."""
+    return list(EventAudit().read(map(dumps, (*report.stream[:-1], *report.right_end))))
 
 
 @dataclass(frozen=True)
@@ -241,20 +166,56 @@ class Confused:
     @property
     def run(self) -> Run:
         """What follows: content is published under the key of one, and the other is looked up."""
-        hit = (1,) if self.key(self.one) == self.key(self.other) else ()
-        return Run("index", (lent(1), published("one", 1), found("other", *hit, right=())))
+        hit = (1,) if self.key(self.one) == self.key(self.other) else None
+        published = Line(Publish((1,), ("one",), (1,)), Ok((1,)))
+        return Run(PROFILES["index"], (Line(Alloc(1), Ok((1,))), published, Line(Lookup("other"), Ok(hit), Ok(None))))
 
     def impl_tells_them_apart(self) -> bool:
         return self.one.block_hashes[-1] != self.other.block_hashes[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class PoolBug:
-    """One report: what happened, the law that names it, who is at fault, and what shows it."""
+def a_request(tokens: tuple[int, ...] = (1, 2, 3, 4), **more: Any) -> Request:
+    return Request("r", tokens, 4, **more)
 
-    id: str
-    happened: str
-    law: str
-    party: str
-    shown: Run | Stream | Confused
-    release: str = ""  # of vLLM, if its pool gave these very replies
+
+def an_image(name: str, at: int) -> tuple[Item, ...]:
+    return (Item(name, at, 2),)
+
+
+def named(request: Request) -> str | None:
+    return request.adapter.name if request.adapter is not None else None
+
+
+def tokens_of(request: Request) -> tuple[int, ...]:
+    return tuple(request.all_token_ids)
+
+
+KEY_FUNCTIONS = {
+    "HI-01": Confused(
+        a_request(adapter=LoRA("X", 1)),
+        a_request(cache_salt="X"),
+        lambda request: (tokens_of(request), *filter(None, (named(request), request.cache_salt))),
+    ),
+    "HI-02": Confused(
+        a_request(adapter=LoRA("a", 1)),
+        a_request(adapter=LoRA("a", 2)),
+        lambda request: (tokens_of(request), named(request)),
+    ),
+    "HI-03": Confused(
+        a_request(items=an_image("cat", 0)),
+        a_request(items=an_image("cat", 2)),
+        lambda request: (tokens_of(request), [item.identifier for item in request.items]),
+    ),
+    "HI-04": Confused(
+        a_request(adapter=LoRA("A", 1)),
+        a_request(adapter=LoRA("B", 2)),
+        lambda request: (tokens_of(request), request.cache_salt),
+    ),
+    "HI-05": Confused(
+        a_request(items=an_image("5eed0001", 0)),
+        a_request(items=an_image("5eed0002", 0)),
+        lambda request: (tokens_of(request), [(item.identifier[:4], item.offset) for item in request.items]),
+    ),
+    "HI-06": Confused(a_request((1, 2, 3, 4)), a_request((4, 3, 2, 1)), lambda request: sum(tokens_of(request)) % 256),
+}
+"""What shows the reports about key functions, by their ids."""

@@ -167,3 +167,6 @@ def broken_by(step: WorldStep) -> list[str]:
     """The claims that are false of the step or of the state it leads to."""
     invariants = [claim.name for claim in WORLD_INVARIANTS if claim.judge(step.after) is False]
     return invariants + [claim.name for claim in WORLD_STEP_PROPERTIES if claim.judge(step) is False]
+
+
+Shown = Scenario | Search | Refusal
