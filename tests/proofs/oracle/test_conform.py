@@ -22,7 +22,7 @@ from blockpool.proofs.systems.find import AdapterError, subject_of
 from blockpool.proofs.systems.rerun import rerun
 from blockpool.spec.contract.laws import LAWS
 from blockpool.spec.contract.profiles import PROFILES, profile_of
-from tests.proofs.cases.toy_pools import RIGHT, Bulk, Dedup, Stack, Toy
+from tests.proofs.oracle.toy_pools import RIGHT, Bulk, Dedup, Stack, Toy
 from tests.proofs.oracle.wrong_pools import CAUGHT, Appends, NegativeCount, TwoPasses
 
 MOST_CALLS = 5
@@ -304,7 +304,7 @@ HERE = Path(__file__).parent
         (["tests.proofs.oracle.test_conform:LendsOne"], 4, "vacuous"),
         (["tests.proofs.oracle.test_conform:NeverStarts"], 2, "starts with none"),
         (["nothing"], 2, "there is no adapter 'nothing'; there are impl"),
-        (["tests.proofs.cases.toy_pools:Nothing"], 2, "has no class 'Nothing'"),
+        (["tests.proofs.oracle.toy_pools:Nothing"], 2, "has no class 'Nothing'"),
         (["tests.proofs.oracle.nowhere:Toy"], 2, "cannot be imported: ModuleNotFoundError"),
         (["nowhere.py:Toy"], 2, "FileNotFoundError: there is no file nowhere.py"),
         (["builtins:dict"], 2, "is no adapter"),
