@@ -5,6 +5,9 @@ from functools import partial
 
 from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.core.obligation import Obligation
+from blockpool.proofs.prove.differential.compare import QUICK as PROGRAMS
+from blockpool.proofs.prove.differential.compare import agreement
+from blockpool.proofs.prove.differential.faults import shown
 from blockpool.proofs.prove.pool.encoding_check import state_twins, step_twins
 from blockpool.proofs.prove.pool.induction import PROVED, prove
 from blockpool.proofs.prove.pool.samples import QUICK
@@ -47,6 +50,11 @@ def queue_method(where: str, method: str, seeds: Sequence[int]) -> list[Obligati
     return list(queue_obligations(read_queue(where), seeds=seeds, methods=[method]))
 
 
+def engine_jobs() -> dict[str, Job]:
+    """The engine that runs a queue's source, against CPython."""
+    return {"engine": agreement, "engine: defects": shown}
+
+
 def twin_jobs() -> dict[str, Job]:
     """The formulas against the spec."""
     return {"states": state_twins, "steps": step_twins}
@@ -55,5 +63,9 @@ def twin_jobs() -> dict[str, Job]:
 def quick_jobs() -> list[Job]:
     """For the main job: every claim with one seed, that nothing is vacuous, some of the defects and of the twins."""
     chosen = {name: job for name, job in pool_jobs(SEEDS[:1]).items() if not name.startswith(NOTICED)}
-    twins: list[Job] = [partial(state_twins, sampling=QUICK), partial(step_twins, sampling=QUICK)]
-    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS), *twins]
+    others: list[Job] = [
+        partial(agreement, PROGRAMS),
+        partial(state_twins, sampling=QUICK),
+        partial(step_twins, sampling=QUICK),
+    ]
+    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS), *others]

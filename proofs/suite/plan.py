@@ -36,6 +36,7 @@ def nightly(seed: int | None) -> tuple[list[Job], list[Job]]:
         *proofs_of.queue_jobs().values(),
         *proofs_of.pool_jobs().values(),
         *proofs_of.twin_jobs().values(),
+        *proofs_of.engine_jobs().values(),
         *(partial(jobs.needed, rule) for rule in RULES),
         jobs.silent,
         *jobs.trials([defect.name for defect in DEFECTS]),
