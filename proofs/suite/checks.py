@@ -19,6 +19,7 @@ from blockpool.proofs.refine.key_injectivity import SEPARATES, compare_digests
 from blockpool.proofs.refine.lockstep import MismatchError, check_new_pools
 from blockpool.proofs.refine.managers_stateful_test import sample_serving
 from blockpool.proofs.refine.search_obligations import example
+from blockpool.proofs.refine.server_shapes import SHAPES, serve_shapes
 from blockpool.proofs.refine.several_pools import SPLITS, compare_pools
 from blockpool.proofs.refine.stateful_test import WANTED, PoolMachine, Run, sample
 from blockpool.proofs.replay import replay, synthetic_requests
@@ -30,6 +31,7 @@ CONTRACTS_HOLD = "every_contract_holds_in_long_runs"
 CATCHES = "catches"
 NEEDED = "something breaks without"
 REQUESTS = "every_claim_about_requests_holds_in_long_runs"
+SHAPES_SERVED = "impl_follows_the_spec_in_pools_of_server_size"
 SILENT = "no_gate_fires_without_a_defect"
 
 SENTENCES = {
@@ -41,6 +43,7 @@ SENTENCES = {
     SPLITS: "A release that mixes blocks of several pools is one for each pool, or refused whole.",
     SERVES: "A serving engine on a workload keeps impl and spec in lockstep, and leaks nothing.",
     RUNS: "A serving engine on a workload leaks nothing; the spec did not look on.",
+    SHAPES_SERVED: "Pools of 300 to 20,000 blocks do what the spec says, in batches, chains and groups as in servers.",
     SILENT: "Run on the source as it is, no gate notices anything.",
 }
 """Obligations that are not claims of the spec, in words."""
@@ -153,6 +156,29 @@ def served(requests: int, blocks: int, seed: int) -> list[Obligation]:
         scope = f"{blocks} blocks, events {'on' if events else 'off'}"
         decided.append(judged(report, scope, perf_counter() - started))
     return decided
+
+
+def server_shapes(times: int, seed: int) -> list[Obligation]:
+    """Pools, batches, chains and groups of the sizes that servers have."""
+    started = perf_counter()
+    run = serve_shapes(seed=seed, times=times)
+    scope = f"{max(shape.blocks for shape in SHAPES):,} blocks"
+    figures: Figures = {
+        "runs": run.runs,
+        "calls": run.calls,
+        "refused": run.refused,
+        "longest batch": run.longest_batch,
+        "longest chain": run.longest_chain,
+        "most references": run.most_refs,
+        "most groups": run.most_groups,
+        "resets": run.resets,
+    }
+    verdict, words = Verdict.HOLDS, run.failure or ""
+    if run.failure:
+        verdict = Verdict.REFUTED
+    elif missing := run.missing():
+        verdict, words = Verdict.VACUOUS, f"these runs never had {missing}"
+    return [Obligation(SHAPES_SERVED, "sample", scope, verdict, figures, perf_counter() - started, words)]
 
 
 def needed(rule: str) -> list[Obligation]:

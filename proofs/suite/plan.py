@@ -49,6 +49,7 @@ def _sampled(seed: int | None, times: int) -> list[Job]:
         partial(jobs.long_runs, 150 * times, 60, seed),
         partial(jobs.requests, 200 * times, 40, seed),
         partial(jobs.contracts, 60 * times, 60),
+        partial(jobs.server_shapes, 2 * times, seed or 0),
         partial(jobs.digests, 2000 * times, seed),
         partial(jobs.several_pools, 300 * times, seed or 0),
         partial(jobs.served, 400 * times, 300, seed or 0),
