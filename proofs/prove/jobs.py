@@ -8,6 +8,16 @@ from blockpool.proofs.core.obligation import Obligation
 from blockpool.proofs.prove.differential.compare import QUICK as PROGRAMS
 from blockpool.proofs.prove.differential.compare import agreement
 from blockpool.proofs.prove.differential.faults import shown
+from blockpool.proofs.prove.methods.catalogue import METHODS
+from blockpool.proofs.prove.methods.catalogue import QUICK as QUICK_METHODS
+from blockpool.proofs.prove.methods.lemmas import LEMMAS, lemma_obligations
+from blockpool.proofs.prove.methods.obligations import (
+    NOTICES,
+    POSSIBLE,
+    fault_obligations,
+    method_obligations,
+    vacuity_obligations,
+)
 from blockpool.proofs.prove.pool.encoding_check import state_twins, step_twins
 from blockpool.proofs.prove.pool.induction import PROVED, prove
 from blockpool.proofs.prove.pool.samples import QUICK
@@ -20,6 +30,8 @@ from blockpool.proofs.prove.solve import SEEDS
 
 SHIPPED = "blockpool.impl.free_queue:FreeKVCacheBlockQueue"
 """The queue whose methods are proved, one job a method, if no other is named."""
+POOL = "blockpool.impl.pool:BlockPool"
+"""The class whose methods are proved beside the queue's, and the name of which chooses them alone."""
 QUICK_DEFECTS = ("free_blocks", "move_block_hashes")
 
 
@@ -53,6 +65,23 @@ def queue_method(where: str, method: str, seeds: Sequence[int]) -> list[Obligati
 def engine_jobs() -> dict[str, Job]:
     """The engine that runs a queue's source, against CPython."""
     return {"engine": agreement, "engine: defects": shown}
+
+
+def method_jobs(seeds: Sequence[int] = SEEDS) -> dict[str, Job]:
+    """The methods of the pool from their source, and what their proofs assume."""
+    methods: dict[str, Job] = {name: partial(method_obligations, name, seeds) for name in METHODS}
+    return {LEMMAS: lemma_obligations} | methods
+
+
+def method_checks() -> dict[str, Job]:
+    """That these proofs are about something, and notice defects."""
+    possible: dict[str, Job] = {f"{name} {POSSIBLE}": partial(vacuity_obligations, name) for name in METHODS}
+    return possible | {f"{name} {NOTICES}": partial(fault_obligations, name) for name in METHODS}
+
+
+def quick_method_jobs() -> list[Job]:
+    """The cheap ones, with one seed: for the main job."""
+    return [lemma_obligations, *(partial(method_obligations, name, SEEDS[:1]) for name in QUICK_METHODS)]
 
 
 def twin_jobs() -> dict[str, Job]:

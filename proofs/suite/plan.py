@@ -25,6 +25,7 @@ def gate(seed: int | None) -> tuple[list[Job], list[Job]]:
     return [symbolic.quick_job, *_sampled(seed, 1)], [
         *proofs_of.queue_jobs(seeds=(0,)).values(),
         *proofs_of.quick_jobs(),
+        *proofs_of.quick_method_jobs(),
         *(partial(jobs.needed, rule) for rule in RULES),
         *jobs.trials(CANARIES),
     ]
@@ -35,6 +36,8 @@ def nightly(seed: int | None) -> tuple[list[Job], list[Job]]:
     return [*_sampled(seed, 10), *symbolic.jobs(list(GOALS), quick=False, seconds=60.0)], [
         *proofs_of.queue_jobs().values(),
         *proofs_of.pool_jobs().values(),
+        *proofs_of.method_jobs(seeds=(0,)).values(),
+        *proofs_of.method_checks().values(),
         *proofs_of.twin_jobs().values(),
         *proofs_of.engine_jobs().values(),
         *(partial(jobs.needed, rule) for rule in RULES),

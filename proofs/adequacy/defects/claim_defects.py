@@ -1,6 +1,6 @@
 """Seeded defects of the spec, each of which breaks one claim and no other: so every claim is seen to be needed."""
 
-from blockpool.proofs.adequacy.defects.edits import Defect, Edit, defect
+from blockpool.proofs.core.edits import Defect, Edit, defect
 
 _LENDING = (
     defect(

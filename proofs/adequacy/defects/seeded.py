@@ -5,8 +5,8 @@ fits the source is an error and not a silent pass. `trial.py` runs one; every on
 """
 
 from blockpool.proofs.adequacy.defects.claim_defects import CLAIM_DEFECTS
-from blockpool.proofs.adequacy.defects.edits import Defect, Edit
-from blockpool.proofs.adequacy.defects.edits import defect as _defect
+from blockpool.proofs.core.edits import Defect, Edit
+from blockpool.proofs.core.edits import defect as _defect
 
 _QUEUE = (
     _defect(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from blockpool.proofs.adequacy.defects.edits import Defect, Edit
-from blockpool.proofs.adequacy.defects.loader import DefectFinder, OutdatedDefectError, install, modules_of
 from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
+from blockpool.proofs.core.edits import Defect, Edit
+from blockpool.proofs.core.loader import DefectFinder, OutdatedDefectError, install, modules_of
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.core.sources import tree_of
 from blockpool.proofs.suite.checks import CATCHES, caught
