@@ -7,6 +7,7 @@ proof spends afterwards in the same process cannot be compared with the ledger.
 from collections.abc import Sequence
 from functools import partial
 
+from blockpool.proofs.adequacy.census import census
 from blockpool.proofs.adequacy.defects.matrix import row_names
 from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
 from blockpool.proofs.core.jobs import Job
@@ -24,6 +25,7 @@ def gate(seed: int | None) -> tuple[list[Job], list[Job]]:
     """At every change, within two minutes: the dearest first, so that no worker waits for another at the end."""
     return [symbolic.quick_job, *_sampled(seed, 1)], [
         *proofs_of.queue_jobs(seeds=(0,)).values(),
+        census,
         *proofs_of.quick_jobs(),
         *proofs_of.quick_method_jobs(),
         *(partial(jobs.needed, rule) for rule in RULES),
@@ -35,6 +37,7 @@ def nightly(seed: int | None) -> tuple[list[Job], list[Job]]:
     """Once a day, within an hour."""
     return [*_sampled(seed, 10), *symbolic.jobs(list(GOALS), quick=False, seconds=60.0)], [
         *proofs_of.queue_jobs().values(),
+        census,
         *proofs_of.pool_jobs().values(),
         *proofs_of.method_jobs(seeds=(0,)).values(),
         *proofs_of.method_checks().values(),
