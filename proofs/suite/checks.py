@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -231,3 +232,19 @@ def silent() -> list[Obligation]:
 def trials(names: Sequence[str]) -> list[Job]:
     """A job for each of these defects."""
     return [partial(caught, name) for name in names]
+
+
+def caught_from(file: Path, name: str, deep: bool = False) -> list[Obligation]:
+    """Is this defect of a file caught? One that no longer fits the source is inconclusive, and so is a gate that dies."""
+    options = [f"--file={file}", *(["--deep"] if deep else [])]
+    ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, *options, timeout=1800.0)
+    scope = "deep" if deep else "check"
+    if ran.returncode:
+        words = ran.stderr.strip().rpartition("\n")[2]
+        return [Obligation(f"{CATCHES}: {name}", "detect", scope, Verdict.INCONCLUSIVE, {}, 0.0, words)]
+    found: dict[str, Any] = json.loads(ran.stdout)
+    figures: Figures = {"gates": ", ".join(one["gate"] for one in found["caught"])}
+    words = "\n".join(f"{one['gate']}: {one['claim']}: {one['words'][:300]}" for one in found["caught"])
+    verdict = Verdict.HOLDS if found["caught"] else Verdict.INCONCLUSIVE if found["died"] else Verdict.REFUTED
+    words = words or found["died"] or "no gate notices this defect"
+    return [Obligation(f"{CATCHES}: {name}", "detect", scope, verdict, figures, found["seconds"], words)]
