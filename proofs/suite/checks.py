@@ -235,7 +235,7 @@ def trials(names: Sequence[str]) -> list[Job]:
 
 
 def caught_from(file: Path, name: str, deep: bool = False) -> list[Obligation]:
-    """Is this defect of a file caught? One that no longer fits the source is inconclusive, and so is a gate that dies."""
+    """Is this defect of a file caught? One that does not fit the source is inconclusive, and so is a gate that dies."""
     options = [f"--file={file}", *(["--deep"] if deep else [])]
     ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, *options, timeout=1800.0)
     scope = "deep" if deep else "check"

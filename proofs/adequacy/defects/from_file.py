@@ -1,7 +1,7 @@
 """Defects from a file: a JSON object, name -> list of [module, old text, new text].
 
-A module may be named as it was before the package was one (`impl.pool`): where its text has moved, the one module of the
-tree that has it now is meant.
+A module may be named as it was before the package was one (`impl.pool`): where its text has moved, the one module of
+the tree that has it now is meant.
 """
 
 import json

@@ -4,7 +4,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -48,6 +48,7 @@ def detect(
             raise typer.BadParameter(f"there is no defect {name!r}. {nearest(name, known)}")
     if file is not None:
         _from_file(file, names or [], deep, json_file, workers)
+        return
     session = Session("seeded defects", json_file)
     with interruptible(session), Progress() as progress:
         if matrix is None:
@@ -57,7 +58,7 @@ def detect(
     session.end()
 
 
-def _from_file(file: Path, names: list[str], deep: bool, json_file: Path | None, workers: int) -> NoReturn:
+def _from_file(file: Path, names: list[str], deep: bool, json_file: Path | None, workers: int) -> None:
     from blockpool.proofs.adequacy.defects.from_file import DefectFileError, read_defects
 
     try:
