@@ -50,7 +50,7 @@ IN_THE_ENGINE = (
         "Two blocks are cached under one key and one is evicted: the event says that the key is gone, and a lookup "
         "still hits the other. A consumer that reads events as presence forgets copies that are there.",
         pool.a_key_is_told_removed_and_still_served,
-        claims=("events_mirror_the_index",),
+        claims=("events_say_what_the_index_does",),
     ),
     Finding(
         "A4",

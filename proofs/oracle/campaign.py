@@ -12,13 +12,18 @@ from blockpool.proofs.oracle.shrink import shrunk
 from blockpool.spec.contract import calls
 from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import Call, Ok, Start
+from blockpool.spec.contract.laws import (
+    A_REFUSAL_CHANGES_NOTHING,
+    A_REPEATED_RELEASE_COUNTS_EACH_NAMING,
+    A_WRONG_CALL_DOES_NO_DAMAGE,
+)
 from blockpool.spec.contract.profiles import Profile
 from blockpool.spec.contract.shadow_state import Books
 from blockpool.spec.contract.violation import Breach, Broken
 
-REPEATS = "a_repeated_release_counts_each_naming"
-REFUSALS = "a_refusal_changes_nothing"
-DAMAGE = "a_wrong_call_does_no_damage"
+REPEATS = A_REPEATED_RELEASE_COUNTS_EACH_NAMING.name
+REFUSALS = A_REFUSAL_CHANGES_NOTHING.name
+DAMAGE = A_WRONG_CALL_DOES_NO_DAMAGE.name
 
 ALONE = frozenset({"writable", "cancel", "events"})
 """Operations that can be left out once they are known to answer wrongly, to see what else is broken."""

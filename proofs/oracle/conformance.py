@@ -17,7 +17,14 @@ from blockpool.proofs.oracle.campaign import Hunt
 from blockpool.proofs.oracle.misuse_stream import misuse as misuse_stream
 from blockpool.proofs.oracle.sample_stream import sample
 from blockpool.proofs.oracle.search_stream import search
-from blockpool.spec.contract.laws import LAWS, Law
+from blockpool.spec.contract.laws import (
+    A_REFUSAL_CHANGES_NOTHING,
+    A_REPEATED_RELEASE_COUNTS_EACH_NAMING,
+    BLOCKS_ARE_LENT_IN_ORDER,
+    LAWS,
+    THE_LONGEST_RELEASED_IS_EVICTED_FIRST,
+    Law,
+)
 from blockpool.spec.contract.profiles import Profile, profile_of
 
 METHOD = "conform"
@@ -86,13 +93,13 @@ def _report(hunt: Hunt, seconds: float) -> Report:
 def is_promised(law: Law, profile: Profile) -> bool:
     """Does the profile make this promise?"""
     match law.name:
-        case "blocks_are_lent_in_order":
+        case BLOCKS_ARE_LENT_IN_ORDER.name:
             return profile.has_queue
-        case "the_longest_released_is_evicted_first":
+        case THE_LONGEST_RELEASED_IS_EVICTED_FIRST.name:
             return profile.order == "lru"
-        case "a_repeated_release_counts_each_naming":
+        case A_REPEATED_RELEASE_COUNTS_EACH_NAMING.name:
             return profile.repeats == "counted"
-        case "a_refusal_changes_nothing":
+        case A_REFUSAL_CHANGES_NOTHING.name:
             return profile.exhaustion != "may_evict"
         case _:
             return law.knob is None or getattr(profile, law.knob) not in ("any", "at_will", "none", "undefined")

@@ -7,6 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from blockpool.spec.contract.calls import Party
+from blockpool.spec.contract.laws import (
+    A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED,
+    AN_ALLOCATION_SUCCEEDS_IF_IT_FITS,
+    FREE_IS_WHAT_IS_NOT_HELD,
+    ONLY_BLOCKS_OF_THE_POOL_ARE_LENT,
+)
 from blockpool.spec.contract.violation import RULES_OF_CALLERS, Breach
 
 
@@ -41,15 +47,15 @@ class Counting:
         for block in blocks:
             number = block.block_id
             if not 0 <= number < len(refs) or block is not own[number]:
-                self._breach("only_blocks_of_the_pool_are_lent", f"lent block {number}, which is not one of its own")
+                self._breach(ONLY_BLOCKS_OF_THE_POOL_ARE_LENT.name, f"lent block {number}, which is not one of its own")
             elif refs[number]:
-                law = "a_block_has_one_user_until_it_is_shared"
+                law = A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED.name
                 self._breach(law, f"lent block {number}, which has {refs[number]} references", number)
             else:
                 refs[number] = 1
         self._free -= num_blocks
         if len(blocks) != num_blocks:
-            self._breach("an_allocation_succeeds_if_it_fits", f"lent {len(blocks)} blocks of {num_blocks}")
+            self._breach(AN_ALLOCATION_SUCCEEDS_IF_IT_FITS.name, f"lent {len(blocks)} blocks of {num_blocks}")
         return blocks
 
     def touch(self, blocks: Sequence[Any]) -> Any:
@@ -84,7 +90,7 @@ class Counting:
         free: int = self._of["get_num_free_blocks"]()
         self.calls += 1
         if free != self._free:
-            self._breach("free_is_what_is_not_held", f"{free} blocks are said to be free; {self._free} are not held")
+            self._breach(FREE_IS_WHAT_IS_NOT_HELD.name, f"{free} blocks are said to be free; {self._free} are not held")
         return free
 
     def _give_back(self, call: str, blocks: list[Any]) -> None:

@@ -9,8 +9,9 @@ from blockpool.proofs.oracle.campaign import DAMAGE, Hunt
 from blockpool.proofs.oracle.search_stream import SmallScope, State
 from blockpool.proofs.oracle.session import Line
 from blockpool.spec.contract.calls import Ok, Start
+from blockpool.spec.contract.laws import A_WRONG_CALL_IS_REFUSED
 
-REFUSED = "a_wrong_call_is_refused"
+REFUSED = A_WRONG_CALL_IS_REFUSED.name
 
 STATES = 60
 """How many states are tried at least, spread over those that the search reached."""

@@ -15,6 +15,7 @@ from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import BlockName, Call, Fault, Ok, Refused, Reply, Start, Started
 from blockpool.spec.contract.exercise import exercised
 from blockpool.spec.contract.judge import Judge
+from blockpool.spec.contract.laws import A_LEGAL_CALL_IS_DONE, ANSWERS_HAVE_THEIR_SHAPE
 from blockpool.spec.contract.preconditions import Wrong
 from blockpool.spec.contract.profiles import Profile
 from blockpool.spec.contract.violation import Breach, Broken
@@ -50,12 +51,12 @@ class Trial:
         if isinstance(begun, Refused):
             raise NotStartedError(begun.reason)
         if isinstance(begun, Fault):
-            raise Broken("a_legal_call_is_done", f"{shown(start)} {answered(begun)}")
+            raise Broken(A_LEGAL_CALL_IS_DONE.name, f"{shown(start)} {answered(begun)}")
         self.begun = begun
         try:
             self.judge = Judge(profile, start, self.begun, subject.operations)
         except ValueError as error:
-            raise Broken("answers_have_their_shape", f"start answered {self.begun!r}: {error}") from error
+            raise Broken(ANSWERS_HAVE_THEIR_SHAPE.name, f"start answered {self.begun!r}: {error}") from error
         self.books = self.judge.books
 
     def take(self, call: Call) -> Breach | None:

@@ -91,7 +91,7 @@ def the_outbox_grows_only_at_its_end(step: Step) -> bool | None:
     return step.after.outbox[: len(step.before.outbox)] == step.before.outbox
 
 
-def events_mirror_the_index(step: Step) -> bool | None:
+def events_say_what_the_index_does(step: Step) -> bool | None:
     """A consumer that was right about the index before the step, and reads its events, is right about it after.
 
     Routers send requests to the server whose mirror promises the longest prefix; a wrong mirror sends them astray."""
@@ -156,7 +156,7 @@ CACHING_PROPERTIES = collect(
     a_move_keeps_every_key,
     coverage_only_grows_within_a_life,
     the_outbox_grows_only_at_its_end,
-    events_mirror_the_index,
+    events_say_what_the_index_does,
     stored_events_name_their_tokens,
     a_hit_carries_the_key_in_every_group,
 )

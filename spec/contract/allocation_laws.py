@@ -5,6 +5,16 @@ from typing import Any
 from blockpool.spec.contract import calls
 from blockpool.spec.contract.call_text import answered
 from blockpool.spec.contract.calls import BlockName, Ok
+from blockpool.spec.contract.laws import (
+    A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED,
+    AN_ALLOCATION_SUCCEEDS_IF_IT_FITS,
+    BLOCKS_ARE_LENT_IN_ORDER,
+    CANCELLING_ANSWERS_WHETHER_IT_WATCHED,
+    FREE_IS_WHAT_IS_NOT_HELD,
+    ONLY_BLOCKS_OF_THE_POOL_ARE_LENT,
+    THE_LONGEST_RELEASED_IS_EVICTED_FIRST,
+    WRITABLE_ONLY_IF_UNOBSERVED,
+)
 from blockpool.spec.contract.shadow_state import Books
 from blockpool.spec.contract.violation import Broken, are_names, check_told, misshapen, names
 
@@ -29,7 +39,7 @@ def alloc(books: Books, call: calls.Alloc, blocks: Any, reply: Ok) -> None:
         books.lend(block)
     if len(blocks) != call.count:
         words = f"{answered(reply)}: {len(blocks)} blocks"
-        raise Broken("an_allocation_succeeds_if_it_fits", words)
+        raise Broken(AN_ALLOCATION_SUCCEEDS_IF_IT_FITS.name, words)
     check_told(reply, watched)
 
 
@@ -38,12 +48,12 @@ def _check_new(books: Books, blocks: tuple[BlockName, ...], place: int, count: i
     block = blocks[place]
     if count:
         how = "twice" if block in blocks[:place] else "which is held"
-        raise Broken("a_block_has_one_user_until_it_is_shared", f"lent {block!r}, {how}", block)
+        raise Broken(A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED.name, f"lent {block!r}, {how}", block)
     if block in books.reserved:
-        raise Broken("only_blocks_of_the_pool_are_lent", f"lent {block!r}, which is reserved", block)
+        raise Broken(ONLY_BLOCKS_OF_THE_POOL_ARE_LENT.name, f"lent {block!r}, which is reserved", block)
     if books.complete:
         words = f"lent {block!r}, which is not one of its {books.capacity} blocks"
-        raise Broken("only_blocks_of_the_pool_are_lent", words, block)
+        raise Broken(ONLY_BLOCKS_OF_THE_POOL_ARE_LENT.name, words, block)
 
 
 def _check_next(books: Books, place: int, block: BlockName, count: int | None, reply: Ok) -> None:
@@ -51,7 +61,7 @@ def _check_next(books: Books, place: int, block: BlockName, count: int | None, r
     first = next(iter(books.queue))
     if first != block and not (count is None and isinstance(first, tuple)):
         words = f"{answered(reply)}: {block!r} at place {place + 1}, where {names([first])} is next"
-        raise Broken("blocks_are_lent_in_order", words, block)
+        raise Broken(BLOCKS_ARE_LENT_IN_ORDER.name, words, block)
     del books.queue[first]
 
 
@@ -61,7 +71,7 @@ def _spare_the_cached(books: Books, blocks: tuple[BlockName, ...]) -> None:
     for _, block in zip(evicted, books.cached, strict=False):
         if block not in evicted:
             words = f"evicted {names(evicted)}, but {block!r}, released before, is still cached"
-            raise Broken("the_longest_released_is_evicted_first", words, block)
+            raise Broken(THE_LONGEST_RELEASED_IS_EVICTED_FIRST.name, words, block)
 
 
 def share(books: Books, call: calls.Share, _: Any, reply: Ok) -> None:
@@ -101,7 +111,7 @@ def cancel(books: Books, call: calls.Cancel, value: Any, reply: Ok) -> None:
     was = call.watcher in watching
     if value != was:
         words = f"{answered(reply)}; {call.watcher!r} was {'still' if was else 'not'} watching"
-        raise Broken("cancelling_answers_whether_it_watched", words, call.block)
+        raise Broken(CANCELLING_ANSWERS_WHETHER_IT_WATCHED.name, words, call.block)
     watching.discard(call.watcher)
     if was and not watching:
         del books.watchers[call.block]
@@ -113,7 +123,7 @@ def free_count(books: Books, _: calls.FreeCount, value: Any, reply: Ok) -> None:
         raise misshapen(reply, "a number")
     if value != books.free:
         words = f"{answered(reply)}; {books.held} of {books.capacity} blocks are held, so {books.free} are free"
-        raise Broken("free_is_what_is_not_held", words)
+        raise Broken(FREE_IS_WHAT_IS_NOT_HELD.name, words)
     books.repeats = None
     check_told(reply)
 
@@ -126,5 +136,5 @@ def writable(books: Books, call: calls.Writable, value: Any, reply: Ok) -> None:
         watchers = sorted(books.watchers.get(block, ()))
         keys = [key for key, _ in books.keys.get(block, ())]
         state = f"references {books.refs.get(block, 0)}, keys {keys}, watchers {watchers}"
-        raise Broken("writable_only_if_unobserved", f"{answered(reply)}; {state}", block)
+        raise Broken(WRITABLE_ONLY_IF_UNOBSERVED.name, f"{answered(reply)}; {state}", block)
     check_told(reply)

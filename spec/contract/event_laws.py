@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from blockpool.spec.contract.calls import AllCleared, PoolEvent, RemovedKeys, StoredKeys
+from blockpool.spec.contract.laws import EVENTS_ARE_CONSISTENT, EVENTS_COME_IN_ORDER, EVENTS_MIRROR_THE_INDEX
 from blockpool.spec.contract.shadow_state import Books, Entry, Told
 
 Finding = tuple[str, str]
@@ -18,7 +19,7 @@ def judge_events(books: Books, events: Iterable[PoolEvent]) -> Finding | None:
     for event in events:
         if isinstance(event, StoredKeys) and (not event.keys or event.tokens != event.block_size * len(event.keys)):
             what = f"{len(event.keys)} keys of {event.block_size} tokens, but {event.tokens} tokens"
-            return "events_are_consistent", f"{event} has {what}"
+            return EVENTS_ARE_CONSISTENT.name, f"{event} has {what}"
         told += _flat(event)
     if books.profile.events == "last_copy":
         told, owed = _without_repeats(books.present, told), list(owed)
@@ -63,14 +64,14 @@ def _missing_or_added(told: list[Told], owed: list[Told]) -> Finding | None:
         if count:
             what = kind if entry is None else f"{kind} {entry[0]!r} in group {entry[1]}"
             how = "told, but did not happen" if count > 0 else "not told"
-            return "events_mirror_the_index", f"{what}: {abs(count)} {how}"
+            return EVENTS_MIRROR_THE_INDEX.name, f"{what}: {abs(count)} {how}"
     return None
 
 
 def _misplaced(told: list[Told], owed: list[Told]) -> Finding | None:
     for one, other in zip(_settled(told), _settled(owed), strict=True):
         if one[:2] != other[:2]:
-            return "events_come_in_order", f"told {one[0]} {one[1]} where {other[0]} {other[1]} came first"
+            return EVENTS_COME_IN_ORDER.name, f"told {one[0]} {one[1]} where {other[0]} {other[1]} came first"
     return None
 
 
@@ -78,9 +79,12 @@ def _inconsistent(told: list[Told], owed: list[Told]) -> Finding | None:
     for one, other in zip(_settled(told), _settled(owed), strict=True):
         (_, entry, parent, adds), (_, _, known, added) = one, other
         if parent != known:
-            return "events_are_consistent", f"stored {entry}: its parent is told as {parent!r}; readers know {known!r}"
+            return (
+                EVENTS_ARE_CONSISTENT.name,
+                f"stored {entry}: its parent is told as {parent!r}; readers know {known!r}",
+            )
         if added is not None and adds != added:
-            return "events_are_consistent", f"stored {entry} adds {added} tokens; {adds} are told"
+            return EVENTS_ARE_CONSISTENT.name, f"stored {entry} adds {added} tokens; {adds} are told"
     return None
 
 

@@ -4,6 +4,29 @@ from collections.abc import Iterator
 
 from blockpool.spec.contract import calls
 from blockpool.spec.contract.calls import Call
+from blockpool.spec.contract.laws import (
+    A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED,
+    A_HIT_CARRIES_ITS_KEY,
+    A_LEGAL_CALL_IS_DONE,
+    A_LOOKUP_PREFERS_AS_DECLARED,
+    A_REPEATED_RELEASE_COUNTS_EACH_NAMING,
+    A_RESET_IS_DONE_AS_DECLARED,
+    AN_ALLOCATION_SUCCEEDS_IF_IT_FITS,
+    ANSWERS_HAVE_THEIR_SHAPE,
+    BLOCKS_ARE_LENT_IN_ORDER,
+    CANCELLING_ANSWERS_WHETHER_IT_WATCHED,
+    EQUAL_KEYS_ARE_HANDLED_AS_DECLARED,
+    EVENTS_ARE_CONSISTENT,
+    EVENTS_COME_IN_ORDER,
+    EVENTS_MIRROR_THE_INDEX,
+    FREE_IS_WHAT_IS_NOT_HELD,
+    ONLY_BLOCKS_OF_THE_POOL_ARE_LENT,
+    PUBLISHING_ANSWERS_WHAT_THE_CALLER_HOLDS,
+    THE_LONGEST_RELEASED_IS_EVICTED_FIRST,
+    WATCHERS_ARE_TOLD_ONCE_BEFORE_REUSE,
+    WHAT_WAS_PUBLISHED_IS_FOUND,
+    WRITABLE_ONLY_IF_UNOBSERVED,
+)
 from blockpool.spec.contract.preconditions import wrong
 from blockpool.spec.contract.shadow_state import Books
 
@@ -12,12 +35,12 @@ def exercised(books: Books, call: Call) -> Iterator[str]:
     """The laws that the answer to this call could break, given the books before it."""
     if wrong(books, call) is not None:
         return
-    yield "a_legal_call_is_done"
+    yield A_LEGAL_CALL_IS_DONE.name
     match call:
         case calls.Alloc(count):
             yield from _alloc(books, count)
         case calls.FreeCount():
-            yield "free_is_what_is_not_held"
+            yield FREE_IS_WHAT_IS_NOT_HELD.name
             yield from _count(books)
         case calls.Lookup():
             yield from _lookup(books, call)
@@ -26,60 +49,60 @@ def exercised(books: Books, call: Call) -> Iterator[str]:
         case calls.Events():
             yield from _events(books)
         case calls.Reset() if books.watchers and not books.held:
-            yield from (_ANSWERS[call.op], "watchers_are_told_once_before_reuse")
+            yield from (_ANSWERS[call.op], WATCHERS_ARE_TOLD_ONCE_BEFORE_REUSE.name)
         case calls.Cancel() | calls.Writable() | calls.Reset():
             yield _ANSWERS[call.op]
 
 
 _ANSWERS = {
-    "cancel": "cancelling_answers_whether_it_watched",
-    "writable": "writable_only_if_unobserved",
-    "reset": "a_reset_is_done_as_declared",
+    "cancel": CANCELLING_ANSWERS_WHETHER_IT_WATCHED.name,
+    "writable": WRITABLE_ONLY_IF_UNOBSERVED.name,
+    "reset": A_RESET_IS_DONE_AS_DECLARED.name,
 }
 
 
 def _alloc(books: Books, count: int) -> Iterator[str]:
-    yield "an_allocation_succeeds_if_it_fits"
+    yield AN_ALLOCATION_SUCCEEDS_IF_IT_FITS.name
     if 0 < count <= books.free:
-        yield "only_blocks_of_the_pool_are_lent"
+        yield ONLY_BLOCKS_OF_THE_POOL_ARE_LENT.name
         if books.held or count > 1:
-            yield "a_block_has_one_user_until_it_is_shared"
+            yield A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED.name
         if books.profile.has_queue and books.free > 1:
-            yield "blocks_are_lent_in_order"
+            yield BLOCKS_ARE_LENT_IN_ORDER.name
         if len(books.cached) > 1:
-            yield "the_longest_released_is_evicted_first"
+            yield THE_LONGEST_RELEASED_IS_EVICTED_FIRST.name
         if books.watchers:
-            yield "watchers_are_told_once_before_reuse"
+            yield WATCHERS_ARE_TOLD_ONCE_BEFORE_REUSE.name
     yield from _count(books)
 
 
 def _count(books: Books) -> Iterator[str]:
-    yield "answers_have_their_shape"
+    yield ANSWERS_HAVE_THEIR_SHAPE.name
     if books.repeats is not None:
-        yield "a_repeated_release_counts_each_naming"
+        yield A_REPEATED_RELEASE_COUNTS_EACH_NAMING.name
 
 
 def _lookup(books: Books, call: calls.Lookup) -> Iterator[str]:
     carriers = [books.index.get((call.key, group), {}) for group in call.groups]
-    yield "a_hit_carries_its_key"
+    yield A_HIT_CARRIES_ITS_KEY.name
     if carriers and all(any(map(books.is_sure, found)) for found in carriers):
-        yield "what_was_published_is_found"
+        yield WHAT_WAS_PUBLISHED_IS_FOUND.name
         if any(len(found) > 1 for found in carriers):
-            yield "a_lookup_prefers_as_declared"
+            yield A_LOOKUP_PREFERS_AS_DECLARED.name
 
 
 def _publish(books: Books, call: calls.Publish) -> Iterator[str]:
     if call.blocks:
-        yield "publishing_answers_what_the_caller_holds"
-        yield "answers_have_their_shape"
+        yield PUBLISHING_ANSWERS_WHAT_THE_CALLER_HOLDS.name
+        yield ANSWERS_HAVE_THEIR_SHAPE.name
     if any((key, call.group) in books.index for key in call.keys):
-        yield "equal_keys_are_handled_as_declared"
+        yield EQUAL_KEYS_ARE_HANDLED_AS_DECLARED.name
 
 
 def _events(books: Books) -> Iterator[str]:
     if books.outbox:
-        yield "events_mirror_the_index"
+        yield EVENTS_MIRROR_THE_INDEX.name
     if len(books.outbox) > 1:
-        yield "events_come_in_order"
+        yield EVENTS_COME_IN_ORDER.name
     if any(told[0] == "stored" for told in books.outbox):
-        yield "events_are_consistent"
+        yield EVENTS_ARE_CONSISTENT.name

@@ -16,7 +16,19 @@ from blockpool.spec.contract import calls
 from blockpool.spec.contract import key_laws as judge_keys
 from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import BlockName, Call, Ok, Party, Refused, Reply, Start, Started
-from blockpool.spec.contract.laws import PROMISES
+from blockpool.spec.contract.laws import (
+    A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED,
+    A_LEGAL_CALL_IS_DONE,
+    A_REPEATED_RELEASE_COUNTS_EACH_NAMING,
+    A_RESET_IS_DONE_AS_DECLARED,
+    A_WRONG_CALL_DOES_NO_DAMAGE,
+    A_WRONG_CALL_IS_REFUSED,
+    AN_ALLOCATION_SUCCEEDS_IF_IT_FITS,
+    BLOCKS_ARE_LENT_IN_ORDER,
+    FREE_IS_WHAT_IS_NOT_HELD,
+    ONLY_BLOCKS_OF_THE_POOL_ARE_LENT,
+    PROMISES,
+)
 from blockpool.spec.contract.preconditions import REMEDIES, Wrong, wrong
 from blockpool.spec.contract.profiles import Profile, profile_of
 from blockpool.spec.contract.shadow_state import Books
@@ -41,13 +53,13 @@ JUDGES: dict[type[Any], Callable[[Books, Any, Any, Ok], None]] = {
 
 COUNTED = frozenset(
     {
-        "a_block_has_one_user_until_it_is_shared",
-        "only_blocks_of_the_pool_are_lent",
-        "free_is_what_is_not_held",
-        "an_allocation_succeeds_if_it_fits",
-        "blocks_are_lent_in_order",
-        "a_reset_is_done_as_declared",
-        "a_legal_call_is_done",
+        A_BLOCK_HAS_ONE_USER_UNTIL_IT_IS_SHARED.name,
+        ONLY_BLOCKS_OF_THE_POOL_ARE_LENT.name,
+        FREE_IS_WHAT_IS_NOT_HELD.name,
+        AN_ALLOCATION_SUCCEEDS_IF_IT_FITS.name,
+        BLOCKS_ARE_LENT_IN_ORDER.name,
+        A_RESET_IS_DONE_AS_DECLARED.name,
+        A_LEGAL_CALL_IS_DONE.name,
     }
 )
 """Laws that a pool breaks which counts a release with repeats wrongly."""
@@ -127,17 +139,17 @@ class Judge:
         if isinstance(call, calls.Alloc) and isinstance(reply, Refused):
             if call.count <= books.free and self.profile.exhaustion != "early":
                 words = f"{answered(reply)} with {books.free} blocks free"
-                raise Broken("an_allocation_succeeds_if_it_fits", words)
+                raise Broken(AN_ALLOCATION_SUCCEEDS_IF_IT_FITS.name, words)
             if self.profile.exhaustion == "may_evict":
                 books.taken(call)
             return
-        raise Broken("a_legal_call_is_done", f"{answered(reply)}; expected {self.expected(call)}")
+        raise Broken(A_LEGAL_CALL_IS_DONE.name, f"{answered(reply)}; expected {self.expected(call)}")
 
     def _breach(self, call: Call, broken: Broken) -> Breach:
         """A wrong count is put down to a release with repeats, if there was one since the count was right."""
         law, words, repeats = broken.law, f"{shown(call)} {broken.words}", self.books.repeats
         if law in COUNTED and repeats is not None:
-            law, words = "a_repeated_release_counts_each_naming", f"{words}; {shown(repeats)} came before"
+            law, words = A_REPEATED_RELEASE_COUNTS_EACH_NAMING.name, f"{words}; {shown(repeats)} came before"
         party: Party = "pool" if PROMISES[law].knob is None else "outside the profile"
         return Breach(law, party, words, broken.block)
 
@@ -149,9 +161,9 @@ class Judge:
             return Breach(RULES_OF_CALLERS, "caller", f"{words}: {REMEDIES[reason]}", block)
         self.wrong_calls += 1
         if misuse == "strict" and type(reply) is not Refused:
-            return Breach("a_wrong_call_is_refused", "pool", f"{words}, but {answered(reply)}", block)
+            return Breach(A_WRONG_CALL_IS_REFUSED.name, "pool", f"{words}, but {answered(reply)}", block)
         if type(reply) is Ok and type(call) is calls.Alloc and reply.value:
-            return Breach("a_wrong_call_does_no_damage", "pool", f"{words}, but {answered(reply)}", block)
+            return Breach(A_WRONG_CALL_DOES_NO_DAMAGE.name, "pool", f"{words}, but {answered(reply)}", block)
         return None
 
 

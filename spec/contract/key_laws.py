@@ -6,6 +6,15 @@ from blockpool.spec.contract import calls
 from blockpool.spec.contract.call_text import answered
 from blockpool.spec.contract.calls import BlockName, Ok
 from blockpool.spec.contract.event_laws import judge_events
+from blockpool.spec.contract.laws import (
+    A_HIT_CARRIES_ITS_KEY,
+    A_LOOKUP_PREFERS_AS_DECLARED,
+    A_RESET_IS_DONE_AS_DECLARED,
+    ANSWERS_HAVE_THEIR_SHAPE,
+    EQUAL_KEYS_ARE_HANDLED_AS_DECLARED,
+    PUBLISHING_ANSWERS_WHAT_THE_CALLER_HOLDS,
+    WHAT_WAS_PUBLISHED_IS_FOUND,
+)
 from blockpool.spec.contract.shadow_state import Books
 from blockpool.spec.contract.violation import Broken, are_names, check_told, declared, is_name, misshapen, names
 
@@ -40,7 +49,7 @@ def _enter(books: Books, call: calls.Publish, place: int, held: BlockName) -> bo
     if any(map(books.is_sure, carriers)):
         if rule == "dedup":
             words = f"left {block!r} to the caller, though {names(carriers)} carries the key"
-            raise Broken("equal_keys_are_handled_as_declared", f"{words}; {declared(books, 'duplicates')}", block)
+            raise Broken(EQUAL_KEYS_ARE_HANDLED_AS_DECLARED.name, f"{words}; {declared(books, 'duplicates')}", block)
         if rule == "first_wins":
             return False
     repeated = rule == "last_wins" and bool(carriers) and books.profile.events == "last_copy"
@@ -54,10 +63,10 @@ def _replaced(books: Books, block: BlockName, held: BlockName, carriers: dict[Bl
     """The pool put another block in the place of this one: the caller's reference moves there."""
     if held not in carriers:
         words = f"answered {held!r} for {block!r}; {names(carriers)} carries the key"
-        raise Broken("publishing_answers_what_the_caller_holds", words, block)
+        raise Broken(PUBLISHING_ANSWERS_WHAT_THE_CALLER_HOLDS.name, words, block)
     if books.profile.duplicates not in ("dedup", "any"):
         words = f"answered {held!r} for {block!r}; {declared(books, 'duplicates')}"
-        raise Broken("equal_keys_are_handled_as_declared", words, block)
+        raise Broken(EQUAL_KEYS_ARE_HANDLED_AS_DECLARED.name, words, block)
     books.found(held)
     books.share(held)
     books.requeue(books.give_back([block]))
@@ -86,7 +95,7 @@ def lookup(books: Books, call: calls.Lookup, value: Any, reply: Ok) -> None:
 
 def _hit(books: Books, key: str, group: int, block: Any) -> None:
     if not is_name(block):
-        raise Broken("answers_have_their_shape", f"answered {block!r}, which is not the name of a block")
+        raise Broken(ANSWERS_HAVE_THEIR_SHAPE.name, f"answered {block!r}, which is not the name of a block")
     carriers = books.index.get((key, group), {})
     if block not in carriers:
         if block in books.reserved:
@@ -95,9 +104,9 @@ def _hit(books: Books, key: str, group: int, block: Any) -> None:
             what = "but caching is off"
         else:
             what = f"which does not carry the key in group {group}; {names(carriers)} does"
-        raise Broken("a_hit_carries_its_key", f"answered {block!r}, {what}", block)
+        raise Broken(A_HIT_CARRIES_ITS_KEY.name, f"answered {block!r}, {what}", block)
     if books.profile.choice == "first" and block != (first := next(iter(carriers))):
-        raise Broken("a_lookup_prefers_as_declared", f"answered {block!r}; {first!r} has carried it longest", block)
+        raise Broken(A_LOOKUP_PREFERS_AS_DECLARED.name, f"answered {block!r}; {first!r} has carried it longest", block)
     books.found(block)
 
 
@@ -110,7 +119,7 @@ def _missed(books: Books, call: calls.Lookup) -> None:
             return
         found.append(sure[0])
     words = f"found nothing, but {names(found)} carries the key; {declared(books, 'keys_last')}"
-    raise Broken("what_was_published_is_found", words, found[0] if found else None)
+    raise Broken(WHAT_WAS_PUBLISHED_IS_FOUND.name, words, found[0] if found else None)
 
 
 def unpublish(books: Books, call: calls.Unpublish, _: Any, reply: Ok) -> None:
@@ -133,7 +142,7 @@ def reset(books: Books, _: calls.Reset, value: Any, reply: Ok) -> None:
     rule = books.profile.reset
     if rule != "any" and value != (rule == "always" or not books.held):
         words = f"{answered(reply)} with {books.held} blocks held; {declared(books, 'reset')}"
-        raise Broken("a_reset_is_done_as_declared", words)
+        raise Broken(A_RESET_IS_DONE_AS_DECLARED.name, words)
     if value:
         check_told(reply, [(block, name) for block, watching in books.watchers.items() for name in watching])
         books.forget_all()

@@ -6,7 +6,7 @@ from typing import Any
 
 from blockpool.spec.contract.call_text import answered
 from blockpool.spec.contract.calls import BlockName, Call, Ok, Party, Start
-from blockpool.spec.contract.laws import PROMISES
+from blockpool.spec.contract.laws import ANSWERS_HAVE_THEIR_SHAPE, PROMISES, WATCHERS_ARE_TOLD_ONCE_BEFORE_REUSE
 from blockpool.spec.contract.shadow_state import Books
 
 RULES_OF_CALLERS = "the_caller_keeps_the_rules"
@@ -51,7 +51,7 @@ class Broken(Exception):  # noqa: N818  ends the judgement of one call
 
 def misshapen(reply: Ok, wanted: str) -> Broken:
     """An answer that is not one."""
-    return Broken("answers_have_their_shape", f"{answered(reply)}, not {wanted}")
+    return Broken(ANSWERS_HAVE_THEIR_SHAPE.name, f"{answered(reply)}, not {wanted}")
 
 
 def is_name(block: Any) -> bool:
@@ -71,7 +71,7 @@ def check_told(reply: Ok, watched: Iterable[tuple[BlockName, str]] = ()) -> None
     told, due = sorted(map(repr, reply.told)), sorted(map(repr, watched))
     if told != due:
         words = f"told {', '.join(told) or 'nobody'}; due was {', '.join(due) or 'nobody'}"
-        raise Broken("watchers_are_told_once_before_reuse", words)
+        raise Broken(WATCHERS_ARE_TOLD_ONCE_BEFORE_REUSE.name, words)
 
 
 def blocks_of(call: Call, reply: object = None) -> list[BlockName]:

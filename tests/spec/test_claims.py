@@ -178,11 +178,11 @@ BAD_STEPS: list[tuple[str, Step]] = [
      step(replace(NEW, outbox=(Cleared(), Cleared())), TakeEvents(), (), outbox=(Cleared(),))),
     ("the_outbox_grows_only_at_its_end",
      step(replace(NEW, outbox=(Cleared(),)), TakeEvents(), None, Reason.RE_ENTRANT, outbox=())),
-    ("events_mirror_the_index", step(PRIVATE, PUBLISH, **PUBLISHED)),  # not reported
-    ("events_mirror_the_index", step(PRIVATE, PUBLISH, outbox=(Stored((A,), None, (1,), 1),))),  # not published
-    ("events_mirror_the_index", step(PRIVATE, EvictBlocks(frozenset({1})), outbox=(Removed(A),))),
-    ("events_mirror_the_index", step(GOOD, ResetPrefixCache(), ResetDone(True, NONE), outbox=(Cleared(),))),
-    ("events_mirror_the_index",
+    ("events_say_what_the_index_does", step(PRIVATE, PUBLISH, **PUBLISHED)),  # not reported
+    ("events_say_what_the_index_does", step(PRIVATE, PUBLISH, outbox=(Stored((A,), None, (1,), 1),))),  # not published
+    ("events_say_what_the_index_does", step(PRIVATE, EvictBlocks(frozenset({1})), outbox=(Removed(A),))),
+    ("events_say_what_the_index_does", step(GOOD, ResetPrefixCache(), ResetDone(True, NONE), outbox=(Cleared(),))),
+    ("events_say_what_the_index_does",
      step(PRIVATE, PUBLISH, outbox=(Stored((A,), None, (1,), 1),), **{**PUBLISHED, "index": {A: frozenset({1, 2})}})),
     ("stored_events_name_their_tokens", stored((A,), None, (2,))),
     ("stored_events_name_their_tokens", stored((AB,), None, (1, 2))),
@@ -220,7 +220,7 @@ GOOD_STEPS: list[tuple[str, Step]] = [
     ("a_move_keeps_every_key", step(GOOD, MoveBlockHashes(1, 3), index={A: frozenset({3, 2}), AB: frozenset({2})})),
     ("coverage_only_grows_within_a_life", step(GOOD, PUBLISH, primary={1: Primary(AB, 2), 2: Primary(AB, 2)})),
     ("the_outbox_grows_only_at_its_end", step(replace(NEW, outbox=(Cleared(),)), TakeEvents(), (), outbox=())),
-    ("events_mirror_the_index", step(PRIVATE, PUBLISH, outbox=(Stored((A,), None, (1,), 1),), **PUBLISHED)),
+    ("events_say_what_the_index_does", step(PRIVATE, PUBLISH, outbox=(Stored((A,), None, (1,), 1),), **PUBLISHED)),
     ("stored_events_name_their_tokens", stored((AB, ABC), A, (2, 3))),
     ("a_hit_carries_the_key_in_every_group", step(GOOD, GetCachedBlock(Prefix((1,)), (0, 0)), (1, 2))),
     ("each_step_is_a_step_of_the_ledger", step(PRIVATE, GET_ONE, GOT_TWO, **LENT)),
@@ -292,8 +292,8 @@ IRRELEVANT: list[tuple[str, Any]] = [
     ("the_outbox_grows_only_at_its_end", step(GOOD, Touch(()))),
     ("a_move_keeps_every_key", step(GOOD, Touch(()))),
     ("coverage_only_grows_within_a_life", step(GOOD, Touch(()))),
-    ("events_mirror_the_index", step(GOOD, Touch(()))),
-    ("events_mirror_the_index", step(replace(PRIVATE, reporting=False), PUBLISH, **PUBLISHED)),
+    ("events_say_what_the_index_does", step(GOOD, Touch(()))),
+    ("events_say_what_the_index_does", step(replace(PRIVATE, reporting=False), PUBLISH, **PUBLISHED)),
     ("stored_events_name_their_tokens", step(GOOD, Touch(()))),
     ("a_hit_carries_the_key_in_every_group", step(GOOD, GetCachedBlock(PROMPT, (0,)))),
 ]

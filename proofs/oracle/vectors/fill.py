@@ -14,6 +14,7 @@ from blockpool.proofs.oracle.vectors.walk import CORE, shown, walk
 from blockpool.spec import Step
 from blockpool.spec.contract.calls import Call, Ok, Refused, Start
 from blockpool.spec.contract.exercise import exercised
+from blockpool.spec.contract.laws import A_REFUSAL_CHANGES_NOTHING, A_WRONG_CALL_DOES_NO_DAMAGE, A_WRONG_CALL_IS_REFUSED
 from blockpool.spec.contract.permitted import Model
 from blockpool.spec.contract.preconditions import wrong
 from blockpool.spec.contract.profiles import Profile
@@ -23,7 +24,7 @@ from blockpool.spec.pool.terms import Reason
 BINDING = ("alloc", "publish")
 """The operations whose answers say what the caller holds."""
 
-MISUSE = ("a_wrong_call_is_refused", "a_wrong_call_does_no_damage")
+MISUSE = (A_WRONG_CALL_IS_REFUSED.name, A_WRONG_CALL_DOES_NO_DAMAGE.name)
 
 MOST_NAMED = 4
 """So many of the things that only this vector shows are told in words."""
@@ -132,7 +133,7 @@ class _Filling:
         reasons = sorted(map(str, step.refused)) or [reply.reason]
         self.refusals.update(f"{asked.op}, {reason}" for reason in reasons)
         wrong_call = reply.reason != Reason.NOT_ENOUGH_FREE
-        self.laws.update(MISUSE if wrong_call else ["a_refusal_changes_nothing"])
+        self.laws.update(MISUSE if wrong_call else [A_REFUSAL_CHANGES_NOTHING.name])
         self._write(asked, Expect(reasons=tuple(reasons)), idle=True)
 
     def _write(self, asked: Call, expect: Expect, *, idle: bool) -> None:

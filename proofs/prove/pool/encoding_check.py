@@ -149,7 +149,7 @@ def can_be_said(claim: str, step: Step) -> bool:
             return Reason.BAD_RANGE not in step.action.guard(step.before)
         case "survivors_keep_their_order" | "blocks_join_the_queue_only_at_its_ends":
             return len(set(step.after.queue)) == len(step.after.queue)
-        case "events_mirror_the_index":
+        case "events_say_what_the_index_does":
             kinds = [(Cleared, Removed, Stored).index(type(event)) for event in step.emitted]
             return kinds == sorted(kinds)
         case _:

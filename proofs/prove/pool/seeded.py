@@ -197,7 +197,7 @@ DEFECTS: Mapping[str, Defect] = {
     "publishing_forgets_the_index": Defect(
         "A published block is not entered into the index.",
         without_effect(CacheFullBlocks, "findable", "indexed"),
-        ("what_is_published_is_found", "every_key_of_a_block_is_in_the_index", "events_mirror_the_index"),
+        ("what_is_published_is_found", "every_key_of_a_block_is_in_the_index", "events_say_what_the_index_does"),
     ),
     "publishing_without_caching": Defect(
         "A pool with caching disabled publishes.",
@@ -231,7 +231,7 @@ DEFECTS: Mapping[str, Defect] = {
     "a_move_loses_keys": Defect(
         "A move drops the keys of the source and enters nothing for the target.",
         replace(_MOVE, effect=keys(lambda x: And(_ACTS, x == source)), gained=nothing),
-        ("a_move_keeps_every_key", "events_mirror_the_index"),
+        ("a_move_keeps_every_key", "events_say_what_the_index_does"),
     ),
     "a_move_is_reported": Defect(
         "A move sends events.",
@@ -246,7 +246,7 @@ DEFECTS: Mapping[str, Defect] = {
     "an_eviction_is_silent": Defect(
         "Keys that are evicted by name are not reported.",
         replace(_EVICT, silent=True),
-        ("events_mirror_the_index",),
+        ("events_say_what_the_index_does",),
     ),
     "an_eviction_is_too_wide": Defect(
         "Evicting a block takes the keys of every free block.",

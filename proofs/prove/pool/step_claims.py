@@ -182,7 +182,7 @@ def the_outbox_grows_only_at_its_end(action: Kind) -> Any:
     return z3.If(taken, emptied, kept) if action is TakeEvents else kept
 
 
-def events_mirror_the_index(action: Kind) -> Any:
+def events_say_what_the_index_does(action: Kind) -> Any:
     if action is TakeEvents:
         return None
     believed = z3.If(cleared, 0, BEFORE.copies(k))
@@ -251,7 +251,7 @@ STEP_CLAIMS: Mapping[str, StepFormula | NotSaid] = {
         a_move_keeps_every_key,
         coverage_only_grows_within_a_life,
         the_outbox_grows_only_at_its_end,
-        events_mirror_the_index,
+        events_say_what_the_index_does,
         a_hit_carries_the_key_in_every_group,
         each_step_is_a_step_of_the_ledger,
     )

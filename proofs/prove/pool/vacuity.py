@@ -52,7 +52,7 @@ def possibilities() -> Iterator[tuple[str, Formulas]]:
 
 def parts_of_folds() -> Iterator[tuple[str, Formulas]]:
     """What is assumed between two steps of a fold, and in each step."""
-    for claim in ("every_block_is_free_or_held", "events_mirror_the_index"):
+    for claim in ("every_block_is_free_or_held", "events_say_what_the_index_does"):
         seen: set[str] = set()
         for row in rows_of(claim).values():
             for condition in () if isinstance(row, NotSaid) else row:
