@@ -224,8 +224,8 @@ _KEYS = (
     _defect(
         "key survives re-allocation",
         "blockpool.impl.references",
-        "    evicted = [block for block in blocks if drop_keys(pool, block)]",
-        "    evicted: list[KVCacheBlock] = []",
+        "        if drop_keys(pool, block):\n            evicted.append(block)\n",
+        "",
     ),
     _defect(
         "key survives re-allocation on the short cut",
@@ -266,8 +266,8 @@ _KEYS = (
     _defect(
         "evict moves the block to the back of the queue",
         "blockpool.impl.publish",
-        "    evicted = [pool.blocks[block_id] for block_id in ids if drop_keys(pool, pool.blocks[block_id])]\n",
-        "    evicted = [pool.blocks[block_id] for block_id in ids if drop_keys(pool, pool.blocks[block_id])]\n"
+        "            evicted.append(block)\n",
+        "            evicted.append(block)\n"
         "    for block in evicted:\n"
         "        if block.ref_cnt == 0:\n"
         "            pool.free_block_queue.remove(block)\n"
@@ -490,8 +490,8 @@ _LARGE_ONLY = (
     _defect(
         "keys survive in batches of more than four",
         "blockpool.impl.references",
-        "    evicted = [block for block in blocks if drop_keys(pool, block)]",
-        "    evicted = [block for block in blocks[:4] if drop_keys(pool, block)]",
+        "        if drop_keys(pool, block):\n",
+        "        if block in blocks[:4] and drop_keys(pool, block):\n",
     ),
     _defect(
         "promotion only of the first two blocks",
@@ -520,8 +520,8 @@ _LARGE_ONLY = (
     _defect(
         "evict stops after three blocks",
         "blockpool.impl.publish",
-        "for block_id in ids if drop_keys",
-        "for block_id in list(ids)[:3] if drop_keys",
+        "    for block_id in ids:\n        block = pool",
+        "    for block_id in list(ids)[:3]:\n        block = pool",
     ),
     _defect(
         "token counts are wrong beyond eight blocks",

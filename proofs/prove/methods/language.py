@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from blockpool.proofs.prove.methods.errors import UnsupportedError
+from blockpool.proofs.prove.methods.uses import stored, uses
 
 ENGINE = "_engine"
 
@@ -66,7 +67,7 @@ class Rewriter(ast.NodeTransformer):
         for default in arguments.defaults:
             if not isinstance(default, ast.Constant):
                 self.refuse(default, "a default that is no constant may be shared by calls: it is not modelled")
-        self.known = self.names | {a.arg for a in arguments.args} | set(_stored(made.body))
+        self.known = self.names | {a.arg for a in arguments.args} | set(stored(made.body))
         made.body = self.statements(made.body)
         return ast.fix_missing_locations(made)
 
@@ -212,12 +213,12 @@ class Rewriter(ast.NodeTransformer):
         return [*enter, *_parsed("\n".join(lost)), loop]
 
     def _info(self, node: ast.For) -> LoopInfo:
-        uses = [use for part in node.body for use in _uses(part)]
+        found = [use for part in node.body for use in uses(part)]
         first: dict[str, bool] = {}
-        for name, loaded in uses:
+        for name, loaded in found:
             first.setdefault(name, loaded)
-        targets = [name for name, _ in _uses(node.target)]
-        stored = list(dict.fromkeys([name for name, loaded in uses if not loaded] + targets))
+        targets = [name for name, _ in uses(node.target)]
+        stored = list(dict.fromkeys([name for name, loaded in found if not loaded] + targets))
         carried = tuple(name for name in stored if first.get(name, False) and name not in targets)
         dropped = tuple(name for name in stored if name not in carried)
         number, self.number = self.number, self.number + 1
@@ -229,30 +230,6 @@ def compiled(file: str, functions: Mapping[str, ast.FunctionDef], names: Iterabl
     rewriter = Rewriter(file, [*names, *functions], loops)
     body: list[ast.stmt] = [rewriter.rewritten(function) for function in functions.values()]
     return compile(ast.fix_missing_locations(ast.Module(body, [])), file, "exec")
-
-
-def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                yield part.id
-            if isinstance(part, ast.ExceptHandler) and part.name:
-                yield part.name
-
-
-def _uses(node: ast.AST) -> list[tuple[str, bool]]:
-    """Names in the order in which they are evaluated, and whether each is read."""
-    if isinstance(node, ast.Name):
-        return [(node.id, isinstance(node.ctx, ast.Load))]
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        return [(node.target.id, True), *_uses(node.value), (node.target.id, False)]
-    parts: list[ast.AST] = list(ast.iter_child_nodes(node))
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        parts = [*([node.value] if node.value is not None else []), *targets]
-    elif isinstance(node, ast.For):
-        parts = [node.iter, node.target, *node.body, *node.orelse]
-    return [use for part in parts for use in _uses(part)]
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:

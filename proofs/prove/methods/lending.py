@@ -8,7 +8,7 @@ from typing import Any
 
 import z3
 
-from blockpool.proofs.prove.methods import abstraction, contracts, models
+from blockpool.proofs.prove.methods import abstraction, contracts, models, queue_contracts
 from blockpool.proofs.prove.methods.getting import (
     AT_PLACE,
     GHOSTS,
@@ -67,9 +67,9 @@ class Lending(Fused):
 def _call(run: Run, scope: dict[str, Any]) -> Any:
     def iter_blocks_after(_nothing: Any) -> Items:
         order = run.heap["order"]
-        return contracts.walked(run, order.length, order.place, AT_PLACE)
+        return queue_contracts.walked(run, order.length, order.place, AT_PLACE)
 
-    queue = models.Queue(run, iter_blocks_after=iter_blocks_after, popleft_n=contracts.popleft_n(run, AT_PLACE))
+    queue = models.Queue(run, iter_blocks_after=iter_blocks_after, popleft_n=queue_contracts.popleft_n(run, AT_PLACE))
     return scope["lend"](models.pool(run, queue), Number(run, NUMBER))
 
 

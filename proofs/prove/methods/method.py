@@ -18,8 +18,9 @@ from blockpool.proofs.prove.methods.abstraction import first_heap
 from blockpool.proofs.prove.methods.errors import UnsupportedError
 from blockpool.proofs.prove.methods.known import builtins
 from blockpool.proofs.prove.methods.language import LoopInfo, compiled
-from blockpool.proofs.prove.methods.machine import Ending, Facts, Run, explore
+from blockpool.proofs.prove.methods.machine import Ending, Facts, Run
 from blockpool.proofs.prove.methods.models import Module, groups
+from blockpool.proofs.prove.methods.paths import explore
 from blockpool.proofs.prove.methods.values import Number
 from blockpool.proofs.prove.methods.world import IS_NULL, ITEM, NO_BLOCK, POOLS, WIDTH
 

@@ -11,6 +11,7 @@ from blockpool.proofs.prove.methods.obligations import REFINES
 def method_map() -> Iterator[str]:
     """A paragraph for each method."""
     yield "The methods of the pool, from their source, for any number of blocks and any length of argument"
+    yield "(goals are made from the transitions; by hand, besides: the links are the queue again, what an answer lists)"
     yield ""
     for method in METHODS.values():
         yield from _proved(method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blockpool.proofs.prove.methods import abstraction, contracts, models
+from blockpool.proofs.prove.methods import abstraction, contracts, models, queue_contracts
 from blockpool.proofs.prove.methods.lists import Items
 from blockpool.proofs.prove.methods.loops import Loop, Rule, under_way
 from blockpool.proofs.prove.methods.machine import Facts, Run
@@ -116,7 +116,7 @@ def batch(run: Run) -> Items:
 def _call(run: Run, scope: dict[str, Any]) -> Any:
     blocks = batch(run)
     blocks._has(kind=list if run.branch(GIVEN_LIST) else tuple)
-    return scope["touch"](models.pool(run, contracts.queue(run)), blocks)
+    return scope["touch"](models.pool(run, queue_contracts.queue(run)), blocks)
 
 
 def _goals(run: Run, kind: str, value: Any) -> Facts:

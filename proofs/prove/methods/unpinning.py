@@ -8,7 +8,7 @@ from typing import Any
 
 import z3
 
-from blockpool.proofs.prove.methods import abstraction, contracts, models
+from blockpool.proofs.prove.methods import abstraction, models, queue_contracts
 from blockpool.proofs.prove.methods.lists import Cursor
 from blockpool.proofs.prove.methods.loops import Loop, Rule
 from blockpool.proofs.prove.methods.machine import Facts, Run
@@ -127,7 +127,7 @@ class Registering(Rule):
 
 
 def _unpin(run: Run, scope: dict[str, Any]) -> Any:
-    pool = models.pool(run, contracts.queue(run))
+    pool = models.pool(run, queue_contracts.queue(run))
     blocks = batch(run)
     given = blocks if run.branch(GIVEN_LIST) else Cursor(run, blocks)  # an iterator can be drawn once
     return scope["unpin_blocks"](pool, given, Thing(run, WATCHER_GIVEN))
@@ -163,7 +163,7 @@ ONE_BLOCK = {"something is given": BLOCK_GIVEN != NONE}
 
 
 def _cancel(run: Run, scope: dict[str, Any]) -> Any:
-    pool = models.pool(run, contracts.queue(run))
+    pool = models.pool(run, queue_contracts.queue(run))
     return scope["cancel_watch"](pool, Node(run, BLOCK_GIVEN, doubtful=True), Thing(run, WATCHER_GIVEN))
 
 

@@ -5,7 +5,8 @@ import pytest
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.prove.methods import vacuity
 from blockpool.proofs.prove.methods.catalogue import METHODS, NOT_PROVED, QUICK
-from blockpool.proofs.prove.methods.faults import HARMLESS, changed, faults
+from blockpool.proofs.prove.methods.fault_list import HARMLESS
+from blockpool.proofs.prove.methods.faults import changed, faults
 from blockpool.proofs.prove.methods.lemmas import conditions, lemma_obligations
 from blockpool.proofs.prove.methods.method import Program, functions, shipped
 from blockpool.proofs.prove.methods.method_map import method_map
