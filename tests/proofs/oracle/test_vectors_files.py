@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.proofs.oracle.test_pipe import compiled_to
 from typer.testing import CliRunner, Result
 
 from blockpool.proofs.faces.cli.vectors import app
 from blockpool.proofs.oracle.vectors.vector import VectorError, read, read_all
 from tests.proofs.oracle.release_vectors import FOLDER
+from tests.proofs.oracle.test_pipe import compiled_to
 
 RIGHT = json.loads(next(FOLDER.glob("*-unpin.json")).read_text(encoding="utf-8"))
 HERE = Path(__file__).parent
@@ -34,29 +34,37 @@ STEP = {"call": {"op": "alloc", "count": 1}, "expect": {"ok": ["b1"]}}
 @pytest.mark.parametrize(
     ("change", "field", "words"),
     [
-        ({"format": "blockpool-vectors/2"}, "format", "is not 'blockpool-vectors/1'"),
-        ({"name": 7}, "name", "a string is needed, not 7"),
+        ({"format": "blockpool-vectors/2"}, "format", "this is read: 'blockpool-vectors/1', not 'blockpool-vectors/2'"),
+        ({"name": 7}, "name", "expected `str`, got `int`: 7"),
         ({"profile": "own"}, "profile", "there is no profile 'own'"),
         ({"more": 1}, "more", "unknown field"),
         ({"start": {"blocks": "3"}}, "start.blocks", "expected `int`"),
         ({"start": {"blocks": 10**30}}, "start.blocks", "from 1 to 1000 is needed"),
         ({"start": {"blocks": 3, "size": 1}}, "start.size", "unknown field"),
-        ({"steps": {}}, "steps", "a list is needed"),
-        ({"steps": [STEP, 1]}, "steps[1]", "a step is an object, not 1"),
-        ({"steps": [{"call": STEP["call"]}]}, "steps[0].expect", "the field is missing"),
-        ({"steps": [STEP | {"idle": 1}]}, "steps[0].idle", "true or false is needed"),
+        ({"steps": {}}, "steps", "expected `array`, got `object`: {}"),
+        ({"steps": [STEP, 1]}, "steps[1]", "expected `object`, got `int`: 1"),
+        ({"steps": [{"call": STEP["call"]}]}, "steps[0].expect", "missing required field"),
+        ({"steps": [STEP | {"idle": 1}]}, "steps[0].idle", "expected `bool`, got `int`: 1"),
         ({"steps": [STEP | {"note": ""}]}, "steps[0].note", "unknown field"),
         ({"steps": [STEP | {"call": {"op": "start", "blocks": 1}}]}, "steps[0].call.op", "a vector starts one pool"),
         ({"steps": [STEP | {"call": {"op": "lend"}}]}, "steps[0].call.op", "unknown operation 'lend'"),
-        ({"steps": [STEP | {"call": {"op": "alloc"}}]}, "steps[0].call", "count"),
+        ({"steps": [STEP | {"call": {"op": "alloc"}}]}, "steps[0].call.count", "missing required field"),
         ({"steps": [STEP | {"expect": {}}]}, "steps[0].expect", "one of ok, any and refused is needed"),
         ({"steps": [STEP | {"expect": {"ok": 1, "any": [1]}}]}, "steps[0].expect", "one of ok, any and refused"),
-        ({"steps": [STEP | {"expect": {"any": []}}]}, "steps[0].expect.any", "at least one answer"),
-        ({"steps": [STEP | {"expect": {"refused": []}}]}, "steps[0].expect.refused", "a list of strings is needed"),
+        ({"steps": [STEP | {"expect": {"any": []}}]}, "steps[0].expect.any", "expected `array` of length >= 1: []"),
+        (
+            {"steps": [STEP | {"expect": {"refused": []}}]},
+            "steps[0].expect.refused",
+            "expected `array` of length >= 1: []",
+        ),
         ({"steps": [STEP | {"expect": {"refused": ["no"], "told": []}}]}, "steps[0].expect.told", "unknown field"),
-        ({"steps": [STEP | {"expect": {"ok": 1, "told": [["b1"]]}}]}, "steps[0].expect.told", "pairs of block and"),
-        ({"receipt": {}}, "receipt.operations", "the field is missing"),
-        ({"receipt": RIGHT["receipt"] | {"laws": [1]}}, "receipt.laws", "a list of strings is needed"),
+        (
+            {"steps": [STEP | {"expect": {"ok": 1, "told": [["b1"]]}}]},
+            "steps[0].expect.told[0]",
+            "expected `array` of length 2, got 1: ['b1']",
+        ),
+        ({"receipt": {}}, "receipt.operations", "missing required field"),
+        ({"receipt": RIGHT["receipt"] | {"laws": [1]}}, "receipt.laws[0]", "expected `str`, got `int`: 1"),
     ],
     ids=str,
 )
