@@ -12,9 +12,8 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from blockpool.proofs.adequacy.defects.edits import Defect
 from blockpool.proofs.adequacy.defects.loader import install
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS, Defect
 
 if TYPE_CHECKING:
     from blockpool.proofs.adequacy.defects.checks_by_gate import Gate

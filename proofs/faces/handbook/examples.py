@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blockpool.proofs.adequacy.defects.edits import Defect
 from blockpool.proofs.adequacy.defects.loader import install
+from blockpool.proofs.adequacy.defects.seeded import Defect
 from blockpool.proofs.cases import CaseError
 
 if TYPE_CHECKING:

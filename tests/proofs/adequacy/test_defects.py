@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from blockpool.proofs.adequacy.defects.edits import Defect, Edit
 from blockpool.proofs.adequacy.defects.loader import DefectFinder, OutdatedDefectError, install, modules_of
-from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
+from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS, Defect, Edit
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.suite.checks import CATCHES, caught
 
