@@ -81,7 +81,7 @@ class Counterexample:
         return (
             "from blockpool.proofs.core.counterexample import Call\n"
             "from blockpool.proofs.refine.rerun import rerun\n"
-            "from spec import *\n\n\n"
+            "from blockpool.spec import *\n\n\n"
             f"def test_{self.claim}():\n"
             f'    """{self.sentence}"""\n'
             f"    calls = [\n{body}    ]\n"

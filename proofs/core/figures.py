@@ -1,4 +1,4 @@
-"""The ledger: figures of earlier runs that may change only on purpose, in one file, `ledger.json`.
+"""The ledger: figures of earlier runs that may change only on purpose, in one file, `figures.json`.
 
 Nothing writes it but `blockpool ledger accept RUN.json`, which takes the figures out of what commands write with
 `--json`, so that a run and its acceptance are two deeds and the difference is read in between. Sections:
@@ -8,18 +8,20 @@ Nothing writes it but `blockpool ledger accept RUN.json`, which takes the figure
 - `kills`: mutants of each tree, how many are killed, and how many survivors are proved harmless; a score may not fall
 - `matrix`: which gate catches which seeded defect, by which claims, at which least scope, in how many calls
 - `versions`: of the tools that the figures were measured with
+- `digests`: of each of these sections as it was written, so that a figure edited by hand is noticed
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
 
-FILE = Path(__file__).with_name("ledger.json")
+FILE = Path(__file__).with_name("figures.json")
 FORMAT = "blockpool-ledger/1"
 SECTIONS = ("versions", "counts", "proofs", "kills", "matrix")
 
@@ -40,10 +42,14 @@ TREES = ("impl", "spec")
 COUNTED = "the_state_count_is_as_recorded"
 BUDGETS = "every_proof_stays_within_its_budget"
 SCORES = "no_kill_score_falls"
+WRITTEN = "recorded_figures_are_as_they_were_written"
+MATCHED = "every_recorded_figure_is_of_something_that_exists"
 SENTENCES = {
     COUNTED: "The number of states and steps is the recorded one, so a change of meaning cannot pass unnoticed.",
     BUDGETS: f"No proof spends more than {FACTOR} times what the ledger records for it, with the same version of Z3.",
     SCORES: "At least as large a part of the mutants is killed as the ledger records.",
+    WRITTEN: "Each section of the ledger has the digest with which a command wrote it: nobody edited it by hand.",
+    MATCHED: "Each figure of the ledger is of a scope, a defect or a proof that there still is.",
 }
 
 Entries = dict[str, Any]
@@ -123,14 +129,42 @@ def _shown(entry: Any) -> str:
     return "nothing" if entry is None else json.dumps(entry)
 
 
+def digest(entries: Entries) -> str:
+    """What stands for a section."""
+    return sha256(json.dumps(entries, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def edited(file: Path) -> list[str]:
+    """The sections of this file that are not as a command wrote them."""
+    digests = json.loads(file.read_text(encoding="utf-8")).get("digests", {})
+    return [section for section, entries in read(file).items() if digests.get(section) != digest(entries)]
+
+
 def write(entries: Ledger, file: Path) -> None:
     """One line for each entry, in the order of the names, so that a change reads well in a diff."""
-    sections = [f'"format": "{FORMAT}"']
+    sections = [f'"format": "{FORMAT}"', f'"digests": {json.dumps({one: digest(entries[one]) for one in SECTIONS})}']
     for section in SECTIONS:
         lines = [f"  {json.dumps(name)}: {json.dumps(entries[section][name])}" for name in sorted(entries[section])]
         sections.append(f'"{section}": {{\n' + ",\n".join(lines) + ("\n}" if lines else "}"))
     file.write_text("{\n" + ",\n".join(sections) + "\n}\n", encoding="utf-8")
     ledger.cache_clear()
+
+
+def as_written(file: Path = FILE) -> Obligation:
+    """Is the ledger as commands wrote it?"""
+    wrong = edited(file)
+    words = f"edited by hand: {', '.join(wrong)}; `blockpool ledger accept RUN.json` writes it" if wrong else ""
+    verdict = Verdict.REFUTED if wrong else Verdict.HOLDS
+    return Obligation(WRITTEN, "ledger", "", verdict, {"sections": len(SECTIONS)}, 0.0, words)
+
+
+def matched(known: Mapping[str, Collection[str]], entries: Ledger | None = None) -> Obligation:
+    """Does each entry of these sections have something that it is of? `known` has the names that there are."""
+    kept = ledger() if entries is None else entries
+    stale = [f"{section}: {name}" for section in known for name in sorted(kept[section].keys() - set(known[section]))]
+    words = f"of nothing that there is: {'; '.join(stale[:5])}{' ...' if len(stale) > 5 else ''}" if stale else ""
+    figures: Figures = {section: len(kept[section]) for section in known}
+    return Obligation(MATCHED, "ledger", "", Verdict.REFUTED if stale else Verdict.HOLDS, figures, 0.0, words)
 
 
 def compare(obligations: Sequence[Obligation]) -> list[Obligation]:

@@ -15,6 +15,14 @@ from blockpool.proofs.core.workers_ray import Cluster, Workforce
 Job = Callable[[], list[Obligation]]
 
 
+def name_of(job: Job) -> str:
+    """What a job is called as long as nothing has come of it: its function, and what that was given."""
+    if not isinstance(job, partial):
+        return f"the job {job.__name__}"
+    given = ", ".join(str(one) for one in (*job.args, *job.keywords.values()) if isinstance(one, str | int))
+    return f"the job {job.func.__name__}({given})"
+
+
 def run_jobs(jobs: Sequence[Job], workers: Workforce) -> Iterator[list[Obligation]]:
     """Run the jobs, some at a time; their obligations in the order of the jobs."""
     if isinstance(workers, Cluster):
@@ -57,9 +65,8 @@ def _decided(job: Job, ask: Job | None = None) -> list[Obligation]:
     try:
         return (ask or job)()
     except Exception as error:  # noqa: BLE001  a bug or a lost process: either way no verdict
-        function = job.func if isinstance(job, partial) else job
         words = f"{type(error).__name__}: {error}"
-        return [Obligation(f"the job {function.__name__} ends", "check", "", Verdict.INCONCLUSIVE, {}, 0.0, words)]
+        return [Obligation(f"{name_of(job)} ends", "check", "", Verdict.INCONCLUSIVE, {}, 0.0, words)]
 
 
 def run_module(

@@ -4,10 +4,15 @@ In two parts, one after the other, in processes of their own: CrossHair makes te
 proof spends afterwards in the same process cannot be compared with the ledger.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
+from blockpool.proofs.adequacy.defects.matrix import row_names
 from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
 from blockpool.proofs.core.jobs import Job
+from blockpool.proofs.core.obligation import Obligation
+from blockpool.proofs.explore.scopes import SCOPES
+from blockpool.proofs.explore.serving import SERVING_SCOPES
 from blockpool.proofs.prove import jobs as proofs_of
 from blockpool.proofs.suite import checks as jobs
 from blockpool.proofs.symbolic import jobs as symbolic
@@ -47,3 +52,10 @@ def _sampled(seed: int | None, times: int) -> list[Job]:
         partial(jobs.several_pools, 300 * times, seed or 0),
         partial(jobs.served, 400 * times, 300, seed or 0),
     ]
+
+
+def recorded_names(proved: Sequence[Obligation] | None = None) -> dict[str, set[str]]:
+    """The names under which figures may be recorded; those of proofs only after a run that made them all."""
+    parts = (part for scopes in (SCOPES, SERVING_SCOPES) for listed in scopes.values() for part in listed)
+    known = {"counts": {part.name for part in parts}, "matrix": set(row_names())}
+    return known if proved is None else {**known, "proofs": {one.name for one in proved if one.method == "prove"}}

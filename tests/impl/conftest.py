@@ -1,12 +1,8 @@
-"""Shared by the tests of `impl`: contracts at level full, small pools and requests, and a picture of a whole pool."""
+"""Shared by the tests of `impl`: small pools and requests, and a picture of a whole pool."""
 
 from __future__ import annotations
 
 import gc
-import os
-
-os.environ.setdefault("BLOCKPOOL_CONTRACTS", "full")  # before impl is imported: the level is read once
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any

@@ -37,7 +37,7 @@ def test_each_level_wraps_what_it_checks(level: str | None, wrapped: int) -> Non
 
 
 def test_an_unknown_level_names_the_three() -> None:
-    done = run("import impl", "on")
+    done = run("import blockpool.impl", "on")
     assert done.returncode != 0
     assert "ValueError: BLOCKPOOL_CONTRACTS='on' is not a level of contracts: use off, cheap or full" in done.stderr
 
@@ -80,17 +80,17 @@ def planted(defect: str, level: str) -> str:
     ("defect", "outcomes"),
     [
         (  # a block is handed out twice: seen in the answer
-            "from impl import references\nreferences.lend = lambda pool, n: [blocks[0]]\n"
+            "from blockpool.impl import references\nreferences.lend = lambda pool, n: [blocks[0]]\n"
             "pool.metrics_collector = object()\ncall = lambda: pool.get_new_blocks(1)",
             ["passed", "caught", "caught"],
         ),
         (  # publishing forgets the index: seen in the whole structure only
-            "from impl import HashIndex\nHashIndex.insert = lambda *a: None\n"
+            "from blockpool.impl import HashIndex\nHashIndex.insert = lambda *a: None\n"
             "call = lambda: pool.cache_partial_block(request, blocks[0], 2, 0, 2)",
             ["passed", "passed", "caught"],
         ),
         (  # publishing does nothing at all
-            "from impl import publish\npublish.cache_unkeyed = lambda *a: True\n"
+            "from blockpool.impl import publish\npublish.cache_unkeyed = lambda *a: True\n"
             "call = lambda: pool.cache_full_blocks(request, blocks, 0, 2, 2, 0)",
             ["passed", "caught", "caught"],
         ),

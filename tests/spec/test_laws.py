@@ -37,7 +37,7 @@ def test_steps_write_into_nothing_they_are_given(part: Scope) -> None:
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_actions_are_values_that_survive_being_written_down(part: Scope) -> None:
     names: dict[str, Any] = {}
-    exec("from spec import *", names)
+    exec("from blockpool.spec import *", names)
     calls = vocabulary(part)
     assert len(set(calls)) == len(calls)
     for action in calls:

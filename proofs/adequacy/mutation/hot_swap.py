@@ -12,7 +12,6 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from blockpool.proofs.adequacy.mutation.mutants import Mutant
-from blockpool.proofs.core.sources import tree_of
 
 Place = tuple[str, str]
 """A module, and the outermost function in it, by qualified name."""
@@ -28,20 +27,21 @@ def place_of(code: CodeType, files: dict[str, str]) -> Place | None:
     return None if module is None else (module, code.co_qualname.partition(".<locals>")[0])
 
 
-def files_of(*trees: str) -> dict[str, str]:
+def files_of(*packages: str) -> dict[str, str]:
     """The modules of these packages that are imported, by file."""
     return {
         str(module.__file__): name
         for name, module in list(sys.modules.items())
-        if tree_of(name) in trees and getattr(module, "__file__", None)
+        if any(name == package or name.startswith(f"{package}.") for package in packages)
+        and getattr(module, "__file__", None)
     }
 
 
 class Swapper:
     """Knows every function of some packages, as they are now."""
 
-    def __init__(self, *trees: str) -> None:
-        self.files = files_of(*trees)
+    def __init__(self, *packages: str) -> None:
+        self.files = files_of(*packages)
         self.functions: dict[tuple[str, str], list[FunctionType]] = defaultdict(list)
         self.caches: list[Any] = []
         for thing in gc.get_objects():

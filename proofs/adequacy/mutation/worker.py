@@ -89,7 +89,7 @@ class Hunt:
             [mutant] = mutants
             _say(asdict(self._judge(mutant, self.checks, perf_counter())))
             return
-        self.swapper = Swapper("impl", "spec")
+        self.swapper = Swapper("blockpool.impl", "blockpool.spec")
         self._baseline()
         gc.collect()
         gc.freeze()  # or each child would copy all memory by counting references in it

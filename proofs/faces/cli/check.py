@@ -1,17 +1,19 @@
 """`blockpool check`."""
 
+from itertools import chain
 from typing import Annotated
 
 import typer
 
 from blockpool.proofs.adequacy.mutation.scores import JUDGED
 from blockpool.proofs.adequacy.mutation.targets import modules_of
-from blockpool.proofs.core.figures import compare
+from blockpool.proofs.core.figures import as_written, compare, matched
+from blockpool.proofs.core.jobs import name_of
 from blockpool.proofs.core.obligation import Obligation, Verdict
 from blockpool.proofs.explore.serving import SERVING_SCOPES
 from blockpool.proofs.faces.cli.console import Progress
 from blockpool.proofs.faces.cli.mutate import judge_mutants, tools_missing
-from blockpool.proofs.faces.cli.searching import parts_of, run_search
+from blockpool.proofs.faces.cli.searching import SEARCH, parts_of, run_search
 from blockpool.proofs.faces.cli.session import (
     CORES,
     Github,
@@ -56,13 +58,16 @@ def check(
     parts = parts_of(scope)
     session = Session(f"scope {scope}, {seeded(seed)}", json_file, save, sarif_file, github, html_file)
     with interruptible(session), Progress() as progress:
+        work = agenda.nightly(seed) if deep else agenda.gate(seed)
+        session.expect([SEARCH.format(scope), SEARCH.format("requests"), *map(name_of, chain(*work))])
         run_search(session, scope, parts, with_impl=True, workers=workers, memory=memory, progress=progress)
         serving = SERVING_SCOPES["small"]
         run_search(session, "requests", serving, with_impl=True, workers=workers, memory=memory, progress=progress)
-        for work in agenda.nightly(seed) if deep else agenda.gate(seed):
-            run_jobs(session, work, workers, progress)
+        for part in work:
+            run_jobs(session, part, workers, progress)
         if deep:
             _mutants(session, workers, progress)
+        session.decide([as_written(), matched(agenda.recorded_names(session.obligations if deep else None))])
         session.decide(compare(session.obligations))
     session.end()
 

@@ -14,7 +14,7 @@ from rich.status import Status
 from rich.text import Text
 
 from blockpool.proofs.core.figures import tool_versions
-from blockpool.proofs.core.obligation import Obligation, Verdict, exit_code
+from blockpool.proofs.core.obligation import Obligation, Verdict
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -78,7 +78,7 @@ def print_summary(obligations: list[Obligation], seconds: float, note: str) -> N
         if any(obligation.verdict is verdict for obligation in obligations)
     ]
     result = Text(f"{len(obligations)} obligations: {', '.join([f'{held} hold', *others])}; {seconds:.1f} s")
-    result.stylize("bold green" if held == len(obligations) else "bold red")
+    result.stylize("bold green" if obligations and held == len(obligations) else "bold red")
     out.print(result)
     out.print(Text(f"{note}; {', '.join(f'{name} {value}' for name, value in versions().items())}", style="dim"))
 
@@ -89,17 +89,16 @@ def versions() -> dict[str, str]:
     return {**found, **tool_versions(), "python": platform.python_version()}
 
 
-def as_document(command: list[str], obligations: Iterable[Obligation], seconds: float) -> dict[str, Any]:
+def as_document(command: list[str], obligations: Iterable[Obligation], seconds: float, code: int) -> dict[str, Any]:
     """The whole run, for JSON."""
-    listed = list(obligations)
     return {
         "format": "blockpool-verdicts/1",
         "command": command,
         "versions": versions(),
         "platform": sys.platform,
         "seconds": round(seconds, 3),
-        "exit_code": exit_code(listed),
-        "obligations": [_with_story(obligation) for obligation in listed],
+        "exit_code": code,
+        "obligations": [_with_story(obligation) for obligation in obligations],
     }
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.core.obligation import exit_code
 from blockpool.proofs.faces.cli.console import Progress, as_document, out
 from blockpool.proofs.faces.cli.session import CORES, JsonFile, Session, Workers, interruptible, run_jobs
 from blockpool.proofs.faces.stories.explain import nearest
@@ -49,7 +50,7 @@ def _matrix(session: Session, names: list[str], file: Path, workers: int, progre
 
     answers = dict(rows(names or row_names(), workers, progress))
     found = {name: row for name, row in answers.items() if not isinstance(row, str)}
-    document = as_document(["blockpool", *sys.argv[1:]], [], sum(map(_seconds, found.values())))
+    document = as_document(["blockpool", *sys.argv[1:]], [], sum(map(_seconds, found.values())), exit_code([]))
     cells = {"seconds": found, "matrix": for_ledger(found)}
     file.write_text(json.dumps(document | cells, indent=1) + "\n", encoding="utf-8")
     out.print(table(found), markup=False)

@@ -25,8 +25,7 @@ def drive(
     """Check a pool in any language: a process that reads calls and writes replies, one JSON object a line.
 
     As `blockpool conform`, across a pipe: docs/pipe.md is the protocol, and tests/proofs/oracle/subject.c a complete
-    example.
-    A process that exits, hangs or answers garbage is a verdict, too.
+    example. A process that exits, hangs or answers garbage is a verdict, too.
 
         blockpool drive --profile order-a -- ./subject
     """

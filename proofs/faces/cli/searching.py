@@ -17,6 +17,9 @@ from blockpool.proofs.faces.stories.explain import nearest
 from blockpool.proofs.refine.search_obligations import decide, search
 from blockpool.spec import RULES
 
+SEARCH = "the search of scope {}"
+"""What a search is called as long as it is not done."""
+
 
 def run_search(
     session: Session,
@@ -28,11 +31,14 @@ def run_search(
     memory: float,
     progress: Progress,
 ) -> None:
+    name = SEARCH.format(scope)
+    session.expect([name] if name not in session.pending else [])
     found = explorations(parts, with_impl=with_impl, workers=workers, memory=memory, progress=progress)
     session.decide(decide(scope, found, with_impl=with_impl))
     session.decide(wide_enough(scope, parts, ("explore", "refine") if with_impl else ("explore",)))
     if any(exploration.stopped == "interrupted" for exploration in found):
         raise KeyboardInterrupt
+    session.done(name)
 
 
 def wide_enough(scope: str, parts: Sequence[AnyScope], methods: Sequence[str]) -> list[Obligation]:

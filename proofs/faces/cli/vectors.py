@@ -38,9 +38,7 @@ def fill(
     depth: Annotated[int, typer.Option(min=0, help="Calls to the states from which every step is looked at.")] = 4,
     wrong: Annotated[
         list[str] | None,
-        typer.Option(
-            "--wrong", help="A pool with a defect, FILE.py:CLASS; vectors name those that they catch. Repeat."
-        ),
+        typer.Option("--wrong", help="A pool with a defect, FILE.py:CLASS; vectors name what they catch. Repeat."),
     ] = None,
 ) -> None:
     """Write a small suite that shows every class of steps of a scope. The same command writes the same files.

@@ -103,5 +103,5 @@ def _in_the_pool(page: Page, bug: Bug, known: Mapping[str, object]) -> None:
     page.say(bug.happened)
     laws = ", ".join(named(name, known) for name in bug.named_by)
     page.markdown(f"Named by {laws}." if laws else "This is within our contract too.")
-    again = f"`blockpool audit tests/bugs/vllm-0.33/{bug.id}.jsonl --profile strict` judges this trace:"
+    again = f"`blockpool audit proofs/cases/bugs/vllm-0.33/{bug.id}.jsonl --profile strict` judges this trace:"
     page.fold("What the released pool answers", f"{again}\n\n" + "\n".join(f"1. {plain(line)}" for line in bug.calls))

@@ -59,9 +59,11 @@ def _counted(obligations: Iterable[Entry]) -> str:
 
 
 def _summary(run: Mapping[str, Any]) -> str:
-    code = run["exit_code"]
-    tone = "status" if code == 0 else "status broken"
-    said = "Everything holds." if code == 0 else f"{_counted(run['obligations'])}: only what holds is success."
+    code, obligations = run["exit_code"], run["obligations"]
+    cut_off = " The run was interrupted." if run.get("interrupted") else ""
+    whole = code == 0 and obligations and not cut_off and all(one["verdict"] == Verdict.HOLDS for one in obligations)
+    tone = "status" if whole else "status broken"
+    said = "Everything holds." if whole else f"{_counted(obligations)}: only what holds is success.{cut_off}"
     figures = f"{len(run['obligations'])} obligations, exit code {code}, {run['seconds']:,.1f} s"
     return f'<div class="{tone}"><strong>{escape(said)}</strong><br>{escape(figures)}</div>'
 

@@ -1,10 +1,6 @@
-"""Shared by the tests of the managers: contracts at level full, and a pool that writes down how it is called."""
+"""Shared by the tests of the managers: a pool that writes down how it is called."""
 
 from __future__ import annotations
-
-import os
-
-os.environ.setdefault("BLOCKPOOL_CONTRACTS", "full")  # before impl is imported: the level is read once
 
 from collections.abc import Callable
 from typing import Any

@@ -14,6 +14,7 @@ import pytest
 from blockpool.proofs.adequacy.defects.loader import DefectFinder, OutdatedDefectError, install, modules_of
 from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS, Defect, Edit
 from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.core.sources import tree_of
 from blockpool.proofs.suite.checks import CATCHES, caught
 
 MODULE = "module_to_be_made_wrong"
@@ -66,9 +67,9 @@ def test_a_module_that_was_imported_before_is_an_error() -> None:
 
 
 def test_a_module_that_does_not_exist_is_an_error() -> None:
-    finder = DefectFinder(Defect("planted", (Edit("spec.nothing", "a", "b"),)))
-    with pytest.raises(OutdatedDefectError, match=r"there is no module spec\.nothing"):
-        finder.find_spec("spec.nothing", [])
+    finder = DefectFinder(Defect("planted", (Edit("blockpool.spec.nothing", "a", "b"),)))
+    with pytest.raises(OutdatedDefectError, match=r"there is no module blockpool\.spec\.nothing"):
+        finder.find_spec("blockpool.spec.nothing", [])
 
 
 def test_other_modules_are_left_alone() -> None:
@@ -106,7 +107,7 @@ def test_a_defect_fits_the_source_exactly_once(defect: Defect) -> None:
 
 def test_a_defect_is_of_the_spec_or_of_the_implementation() -> None:
     for defect in DEFECTS:
-        assert {module.partition(".")[0] for module in modules_of(defect)} == {"spec" if defect.of_spec else "impl"}
+        assert {tree_of(module) for module in modules_of(defect)} == {"spec" if defect.of_spec else "impl"}
         assert defect.name.startswith("spec: ") is defect.of_spec
     assert Defect("nothing", ()).of_spec
 

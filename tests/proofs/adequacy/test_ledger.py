@@ -26,6 +26,7 @@ from blockpool.proofs.explore.search import explore
 from blockpool.proofs.explore.serving import SERVING_SCOPES
 from blockpool.proofs.faces.cli import ledger as command
 from blockpool.proofs.refine.search_obligations import decide
+from blockpool.proofs.suite.plan import recorded_names
 
 RUNNER = CliRunner()
 
@@ -206,3 +207,31 @@ def test_showing() -> None:
     assert "kills: 1" in every
     assert "kills" not in RUNNER.invoke(command.app, ["show", "counts"]).output
     assert RUNNER.invoke(command.app, ["show", "nothing"]).exit_code == 2
+
+
+# --- written by commands, of things that exist ---
+
+
+def test_a_figure_edited_by_hand_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    ledger.write(empty(counts={"tiny": [3, 4]}, proofs={"touch": 7}), file)
+    assert ledger.as_written(file).verdict is Verdict.HOLDS
+    file.write_text(file.read_text().replace("[3, 4]", "[3, 5]"))
+    found = ledger.as_written(file)
+    assert found.verdict is Verdict.REFUTED
+    assert "counts" in found.words
+    assert "proofs" not in found.words
+
+
+def test_a_figure_of_nothing_that_exists_is_reported() -> None:
+    entries = empty(counts={"tiny": [3, 4], "gone": [1, 1]}, proofs={"touch": 7})
+    found = ledger.matched({"counts": {"tiny", "small"}}, entries)
+    assert found.verdict is Verdict.REFUTED
+    assert "counts: gone" in found.words
+    assert "proofs" not in found.words
+    assert ledger.matched({"counts": {"tiny", "gone"}, "proofs": {"touch"}}, entries).verdict is Verdict.HOLDS
+
+
+def test_the_ledger_of_this_project_is_as_written_and_of_what_there_is() -> None:
+    assert ledger.as_written().verdict is Verdict.HOLDS
+    assert ledger.matched(recorded_names()).verdict is Verdict.HOLDS

@@ -151,17 +151,17 @@ def test_the_nightly_run_judges_all_modules_of_both_trees(monkeypatch: pytest.Mo
 
 def judged(fates: dict[str, str]) -> list[Judged]:
     return [
-        Judged(Mutant("impl.x", "f", name, "other", 1, 1, name), Judgement(name, fate, "a test"))
+        Judged(Mutant("blockpool.impl.x", "f", name, "other", 1, 1, name), Judgement(name, fate, "a test"))
         for name, fate in fates.items()
     ]
 
 
 def name_of(change: str) -> str:
-    return f"impl.x:f: {change} -> other"
+    return f"blockpool.impl.x:f: {change} -> other"
 
 
 def verdicts(fates: dict[str, str], listed: dict[str, str]) -> dict[str, tuple[Verdict, str]]:
-    decided = scored("impl", judged(fates), listed, ["impl.x"], 0.0)
+    decided = scored("impl", judged(fates), listed, ["blockpool.impl.x"], 0.0)
     return {one.name: (one.verdict, one.words) for one in decided}
 
 
@@ -180,7 +180,7 @@ def test_a_survivor_that_is_not_listed_is_named() -> None:
 
 
 def test_a_listed_mutant_must_exist_and_survive() -> None:
-    listed = {name_of("k"): "why", name_of("gone"): "why", "impl.y:f: a -> b": "of another module"}
+    listed = {name_of("k"): "why", name_of("gone"): "why", "blockpool.impl.y:f: a -> b": "of another module"}
     verdict, words = verdicts({"k": "killed"}, listed)[FITS]
     assert verdict is Verdict.REFUTED
     assert words == f"there is no mutant {name_of('gone')}; a test kills {name_of('k')}"

@@ -31,7 +31,7 @@ from blockpool.spec.contract.judge import Judge
 from blockpool.spec.contract.owners import Owners
 from blockpool.spec.contract.profiles import PROFILES, Profile, profile_of
 from blockpool.spec.contract.violation import Breach, blocks_of
-from tests.proofs.cases.toy_pools import Toy
+from tests.proofs.oracle.toy_pools import Toy
 
 Verdict = tuple[str, str]
 """The law and the party at fault."""

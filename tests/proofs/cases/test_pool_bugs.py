@@ -17,7 +17,7 @@ from blockpool.spec.contract.profiles import PROFILES
 from blockpool.spec.contract.violation import RULES_OF_CALLERS
 from tests.proofs.cases import pool_showing
 from tests.proofs.cases.pool_showing import KEY_FUNCTIONS, Confused, Run, right_findings, shows
-from tests.proofs.cases.toy_pools import Toy
+from tests.proofs.oracle.toy_pools import Toy
 from tests.proofs.oracle.wrong_pools import LosesKeys, StaleHit, TwoPasses
 
 REPORTS = ROOT.parent / "shared" / "cases" / "public_bugs.md"

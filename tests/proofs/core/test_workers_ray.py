@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from blockpool.proofs.core import workers_ray as cluster
+from blockpool.proofs.core.jobs import run_jobs
 from blockpool.proofs.core.obligation import Obligation, Verdict
 from blockpool.proofs.core.workers_ray import LOCAL, Cluster, ClusterError
 from blockpool.proofs.explore.expand import Follower
@@ -68,7 +69,7 @@ def test_counts_verdicts_and_traces_are_those_of_one_process(two: Cluster, scope
 
 def test_jobs_decide_what_they_decide_here(two: Cluster) -> None:
     work = [jobs.new_pools, partial(jobs.digests, 50, 1)]
-    here, there = ([one for [one] in jobs.run_jobs(work, workers)] for workers in (1, two))
+    here, there = ([one for [one] in run_jobs(work, workers)] for workers in (1, two))
     assert [(one.name, one.verdict, one.figures) for one in there] == [
         (one.name, one.verdict, one.figures) for one in here
     ]
@@ -125,7 +126,7 @@ def failing() -> list[Obligation]:
 
 
 def test_a_job_that_fails_is_inconclusive_and_the_others_are_decided(two: Cluster) -> None:
-    [[failed], [other]] = jobs.run_jobs([failing, jobs.new_pools], two)
+    [[failed], [other]] = run_jobs([failing, jobs.new_pools], two)
     assert (failed.verdict, failed.words) == (Verdict.INCONCLUSIVE, "ZeroDivisionError: planted")
     assert other.verdict is Verdict.HOLDS
 

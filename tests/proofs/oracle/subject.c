@@ -1,6 +1,6 @@
 /* A small block pool that speaks blockpool-pipe/1: what a port in another language looks like to the oracle.
  *
- *   cc -o subject tests/oracle/subject.c
+ *   cc -o subject tests/proofs/oracle/subject.c
  *   blockpool drive --profile order-a -- ./subject
  *
  * With -DDOUBLE_RELEASE it has the defect that several real pools had: a release first drops all references and then

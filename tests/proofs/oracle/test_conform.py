@@ -18,11 +18,11 @@ from blockpool.proofs.oracle.conformance import CannotStartError, Report
 from blockpool.proofs.oracle.example import OracleExample
 from blockpool.proofs.oracle.misuse_stream import misuse
 from blockpool.proofs.oracle.search_stream import SCOPES, State, search
-from blockpool.proofs.systems import rerun
 from blockpool.proofs.systems.find import AdapterError, subject_of
+from blockpool.proofs.systems.rerun import rerun
 from blockpool.spec.contract.laws import LAWS
 from blockpool.spec.contract.profiles import PROFILES, profile_of
-from tests.proofs.cases.toy_pools import RIGHT, Bulk, Dedup, Stack, Toy
+from tests.proofs.oracle.toy_pools import RIGHT, Bulk, Dedup, Stack, Toy
 from tests.proofs.oracle.wrong_pools import CAUGHT, Appends, NegativeCount, TwoPasses
 
 MOST_CALLS = 5
@@ -301,10 +301,10 @@ HERE = Path(__file__).parent
     [
         ([f"{HERE / 'toy_pools.py'}:Stack"], 0, "no such operation: a_repeated"),
         (["tests.proofs.oracle.wrong_pools:RefusesTheLast", "--no-misuse"], 1, "1. alloc(1)"),
-        (["tests.proofs.oracle.test_oracle_conform:LendsOne"], 4, "vacuous"),
-        (["tests.proofs.oracle.test_oracle_conform:NeverStarts"], 2, "starts with none"),
+        (["tests.proofs.oracle.test_conform:LendsOne"], 4, "vacuous"),
+        (["tests.proofs.oracle.test_conform:NeverStarts"], 2, "starts with none"),
         (["nothing"], 2, "there is no adapter 'nothing'; there are impl"),
-        (["tests.proofs.cases.toy_pools:Nothing"], 2, "has no class 'Nothing'"),
+        (["tests.proofs.oracle.toy_pools:Nothing"], 2, "has no class 'Nothing'"),
         (["tests.proofs.oracle.nowhere:Toy"], 2, "cannot be imported: ModuleNotFoundError"),
         (["nowhere.py:Toy"], 2, "FileNotFoundError: there is no file nowhere.py"),
         (["builtins:dict"], 2, "is no adapter"),
@@ -332,7 +332,7 @@ def test_the_command_saves_tests_and_json(tmp_path: Path) -> None:
 
 def test_an_adapter_that_lacks_a_method_is_an_error() -> None:
     with pytest.raises(AdapterError, match="has no method alloc, free"):
-        subject_of("tests.proofs.oracle.test_oracle_conform:Half")
+        subject_of("tests.proofs.oracle.test_conform:Half")
 
 
 class Half:

@@ -28,8 +28,8 @@ from blockpool.spec.contract.laws import PROMISES
 from blockpool.spec.contract.permitted import Model
 from blockpool.spec.contract.profiles import PROFILES, profile_of
 from blockpool.spec.contract.violation import DUTIES
-from tests.proofs.cases.toy_pools import RIGHT, Toy
 from tests.proofs.oracle.release_vectors import FOLDER, undecorated, wrong_pools
+from tests.proofs.oracle.toy_pools import RIGHT, Toy
 
 STRICT = PROFILES["strict"]
 

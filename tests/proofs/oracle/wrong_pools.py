@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from blockpool.proofs.oracle import Refusal, RemovedKeys, Started
-from tests.proofs.cases.toy_pools import Dedup, LastWins, Toy
+from tests.proofs.oracle.toy_pools import Dedup, LastWins, Toy
 
 
 class LendsHeld(Toy):

@@ -126,7 +126,17 @@ def test_a_document_has_every_verdict(tmp_path: Path) -> None:
     result = run("explore", *QUICK, "--json", str(path))
     assert result.exit_code == 4
     document = json.loads(path.read_text(encoding="utf-8"))
-    assert set(document) == {"format", "command", "note", "versions", "platform", "seconds", "exit_code", "obligations"}
+    assert set(document) == {
+        "format",
+        "command",
+        "note",
+        "interrupted",
+        "versions",
+        "platform",
+        "seconds",
+        "exit_code",
+        "obligations",
+    }
     assert document["format"] == "blockpool-verdicts/1"
     assert document["exit_code"] == 4
     assert set(document["versions"]) >= {
@@ -170,7 +180,7 @@ def test_a_saved_test_can_be_run_by_pytest(monkeypatch: pytest.MonkeyPatch, tmp_
     with monkeypatch.context() as patch:
         patch.setattr(BlockPool, "touch", lambda self, blocks: None)
         patch.setattr(
-            "blockpool.proofs.suite.checks.run_jobs", lambda work, workers: iter([])
+            "blockpool.proofs.core.jobs.run_jobs", lambda work, workers: iter([])
         )  # they would run without the defect
         result = run("refine", *QUICK, "--save", str(tmp_path))
     assert result.exit_code == 1
@@ -182,7 +192,9 @@ def test_a_saved_test_can_be_run_by_pytest(monkeypatch: pytest.MonkeyPatch, tmp_
     assert ran.returncode == 0, ran.stdout  # the defect was only in this process
     assert "1 passed" in ran.stdout
     planted = tmp_path / "conftest.py"
-    planted.write_text("from impl import BlockPool\nBlockPool.touch = lambda self, blocks: None\n", encoding="utf-8")
+    planted.write_text(
+        "from blockpool.impl import BlockPool\nBlockPool.touch = lambda self, blocks: None\n", encoding="utf-8"
+    )
     ran = subprocess.run(
         command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False
     )

@@ -9,7 +9,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from blockpool.proofs.core.counterexample import Call, Counterexample
-from blockpool.proofs.core.obligation import Obligation, Verdict
+from blockpool.proofs.core.obligation import Obligation, Verdict, exit_code
 from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.faces.cli.check import check
 from blockpool.proofs.faces.cli.console import as_document
@@ -36,7 +36,9 @@ OBLIGATIONS = [
     Obligation("a_lookup_has_a_choice", "explore", "tiny", Verdict.VACUOUS, {}, 0.5, "no step shows it"),
     Obligation("every_action_and_refusal_is_met", "explore", "tiny", Verdict.INCONCLUSIVE, {"met": 64, "of": 65}),
 ]
-RUN = as_document(["blockpool", "check", "--seed", "7"], OBLIGATIONS, 3.25) | {"note": "scope tiny, seed 7"}
+RUN = as_document(["blockpool", "check", "--seed", "7"], OBLIGATIONS, 3.25, exit_code(OBLIGATIONS)) | {
+    "note": "scope tiny, seed 7"
+}
 
 
 def run(*arguments: str) -> Result:
@@ -68,13 +70,13 @@ def test_text_from_a_run_is_never_html() -> None:
 
 
 def test_a_run_in_which_all_holds_says_so() -> None:
-    page = report_page(as_document(["blockpool"], OBLIGATIONS[:1], 1.0))
+    page = report_page(as_document(["blockpool"], OBLIGATIONS[:1], 1.0, 0))
     assert "Everything holds." in page
     assert "What does not hold" not in page
 
 
 def test_an_empty_run_is_no_success() -> None:
-    page = report_page(as_document(["blockpool"], [], 1.0))
+    page = report_page(as_document(["blockpool"], [], 1.0, 4))
     assert "Everything holds." not in page
     assert "exit code 4" in page
 
@@ -123,7 +125,7 @@ def test_exploring_writes_a_run_a_page_and_a_report(tmp_path: Path) -> None:
 )
 def test_wrong_usage(tmp_path: Path, arguments: list[str], words: str) -> None:
     files = {"run": tmp_path / "run.json", "trace": tmp_path / "other.json"}
-    files["run"].write_text(json.dumps(as_document(["blockpool"], OBLIGATIONS[:1], 1.0)), encoding="utf-8")
+    files["run"].write_text(json.dumps(as_document(["blockpool"], OBLIGATIONS[:1], 1.0, 0)), encoding="utf-8")
     files["trace"].write_text("{}", encoding="utf-8")
     result = run(*(argument.format(**files) for argument in arguments))
     assert result.exit_code == 2
