@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -169,9 +170,10 @@ def needed(rule: str) -> list[Obligation]:
     return [Obligation(name, "detect", "requests", Verdict.VACUOUS, {}, perf_counter() - started, words)]
 
 
-def caught(name: str, timeout: float = 120.0) -> list[Obligation]:
-    """Is the seeded defect of this name caught?"""
-    ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, timeout=timeout)
+def caught(name: str, timeout: float = 120.0, file: Path | None = None) -> list[Obligation]:
+    """Is the seeded defect of this name caught, or that of the file?"""
+    source = [] if file is None else [f"--file={file.resolve()}"]
+    ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, *source, timeout=timeout)
     if ran.returncode:
         words = ran.stderr.strip().rpartition("\n")[2]
         return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.INCONCLUSIVE, {}, 0.0, words)]
@@ -202,6 +204,6 @@ def silent() -> list[Obligation]:
     return [Obligation(SILENT, "detect", "2 blocks", Verdict.REFUTED, figures, trial["seconds"], words)]
 
 
-def trials(names: Sequence[str]) -> list[Job]:
+def trials(names: Sequence[str], file: Path | None = None) -> list[Job]:
     """A job for each of these defects."""
-    return [partial(caught, name) for name in names]
+    return [partial(caught, name, file=file) for name in names]

@@ -9,11 +9,12 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from blockpool.proofs.adequacy.defects.loader import install
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS, Defect
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS, Defect, defects_in
 
 if TYPE_CHECKING:
     from blockpool.proofs.adequacy.defects.checks_by_gate import Gate
@@ -119,13 +120,18 @@ def _noticed(run: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    """Run the trial named on the command line; without a name, one without a defect. With --row, all gates."""
+    """Run the trial named on the command line; without a name, one without a defect. With --row, all gates.
+
+    With --file=FILE the defect is one of that file.
+    """
     options = {argument for argument in sys.argv[1:] if argument.startswith("--")}
+    file = next((option.removeprefix("--file=") for option in options if option.startswith("--file=")), None)
     name = next((argument for argument in sys.argv[1:] if argument not in options), None)
     if name is not None and name.startswith(WITHOUT):
         print(json.dumps(run_without(name.removeprefix(WITHOUT))))
         return
-    defect = next(defect for defect in DEFECTS if defect.name == name) if name else Defect("nothing", ())
+    known = DEFECTS if file is None else defects_in(Path(file))
+    defect = next(defect for defect in known if defect.name == name) if name else Defect("nothing", ())
     if "--row" in options:
         print(json.dumps(run_row(defect, contracts="--contracts" in options)))
     else:

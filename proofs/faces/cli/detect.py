@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS, defects_in
 from blockpool.proofs.core.obligation import exit_code
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.faces.cli.console import Progress, as_document, out
 from blockpool.proofs.faces.cli.session import CORES, JsonFile, Session, Workers, interruptible, run_jobs
 from blockpool.proofs.faces.stories.explain import nearest
@@ -21,6 +22,10 @@ def detect(
         Path | None,
         typer.Option("--matrix", help="Run every gate on each defect, and write who catches it to this file."),
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="Try the defects of this file: by name, [[module, old text, new text], ...]."),
+    ] = None,
     workers: Workers = CORES,
     json_file: JsonFile = None,
 ) -> None:
@@ -32,14 +37,19 @@ def detect(
     With --matrix no gate is spared: for each defect all that catch it, by which claims, at which least scope, in how
     many calls and seconds. `blockpool ledger accept` records it.
     """
-    known = [defect.name for defect in DEFECTS]
+    if file is not None and matrix is not None:
+        raise typer.BadParameter("--matrix is about the seeded defects; leave out --file")
+    try:
+        known = [defect.name for defect in (DEFECTS if file is None else defects_in(file))]
+    except (FormatError, OSError) as error:
+        raise typer.BadParameter(str(error)) from error
     for name in names or []:
         if name not in known:
             raise typer.BadParameter(f"there is no defect {name!r}. {nearest(name, known)}")
     session = Session("seeded defects", json_file)
     with interruptible(session), Progress() as progress:
         if matrix is None:
-            run_jobs(session, [jobs.silent, *jobs.trials(names or known)], workers, progress)
+            run_jobs(session, [jobs.silent, *jobs.trials(names or known, file)], workers, progress)
         else:
             _matrix(session, names or [], matrix, workers, progress)
     session.end()
