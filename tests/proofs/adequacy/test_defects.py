@@ -14,8 +14,8 @@ import pytest
 from blockpool.proofs.adequacy.defects.loader import DefectFinder, OutdatedDefectError, install, modules_of
 from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS, Defect, Edit, defects_in
 from blockpool.proofs.core.obligation import Verdict
-from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.core.sources import tree_of
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.suite.checks import CATCHES, caught
 
 MODULE = "module_to_be_made_wrong"
