@@ -38,7 +38,7 @@ def decoded(line: str | bytes) -> Any:
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(f"not JSON: {error}") from error
+        raise FormatError(f"not JSON: {error}: {shortened(line)}") from error
 
 
 def parse(line: str | bytes, form: str | None = None) -> dict[str, Any]:
