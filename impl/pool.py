@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, NoReturn
 
 from blockpool.impl import contracts, events, publish, references
 from blockpool.impl.block import KVCacheBlock, NullKVCacheBlock
@@ -80,6 +80,10 @@ class BlockPool:
         """A pool that was pickled exists, too: see `checks.num_pools`."""
         self.__dict__.update(state)
         count_in(self)
+
+    def __copy__(self) -> NoReturn:
+        """Refused: both would lend the same blocks. Raises: TypeError."""
+        raise TypeError("a BlockPool is one piece of memory: two copies would lend the same blocks. Make another one.")
 
     def _make_blocks(self) -> None:
         """Make and queue the blocks that can be lent, with the garbage collector held off.

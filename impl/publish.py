@@ -267,7 +267,11 @@ def evict(pool: BlockPool, block_ids: Iterable[int]) -> None:
     for block_id in ids:
         if not is_count(block_id) or block_id >= pool.num_gpu_blocks:
             raise UnknownBlock(call, f"{block_id!r:.60} is not an id from 0 to {pool.num_gpu_blocks - 1}")
-    evicted = [pool.blocks[block_id] for block_id in ids if drop_keys(pool, pool.blocks[block_id])]
+    evicted = []
+    for block_id in ids:
+        block = pool.blocks[block_id]
+        if drop_keys(pool, block):
+            evicted.append(block)
     if pool.metrics_collector is not None:
         for block in evicted:
             pool.metrics_collector.on_block_evicted(block)

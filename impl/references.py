@@ -40,8 +40,10 @@ def lend(pool: BlockPool, num_blocks: int) -> list[KVCacheBlock]:
         victims = islice(pool.free_block_queue.iter_blocks_after(None), num_blocks)
         errors = tell(pool, [block for block in victims if block in pool._watchers])
     blocks = pool.free_block_queue.popleft_n(num_blocks)
-    evicted = [block for block in blocks if drop_keys(pool, block)]
+    evicted = []
     for block in blocks:
+        if drop_keys(pool, block):
+            evicted.append(block)
         block.ref_cnt = 1
     if pool.metrics_collector is not None:
         for block in evicted:

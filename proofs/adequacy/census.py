@@ -92,12 +92,7 @@ def _kinds(node: ast.AST, parent: ast.AST | None, inside: bool) -> Iterator[str]
         yield "shared name"
     if isinstance(node, Function) and any(_is_mutable(default) for default in _defaults(node)):
         yield "mutable default"
-    if (
-        isinstance(node, ast.Assign | ast.AnnAssign)
-        and node.value is not None
-        and not inside
-        and _is_mutable(node.value)
-    ):
+    if isinstance(node, ast.Assign | ast.AnnAssign) and not inside and _is_shared(node):
         yield "shared object"
 
 

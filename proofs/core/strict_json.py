@@ -82,6 +82,8 @@ def _known(kind: Any) -> tuple[str, ...]:
 
 
 def _given(value: Any, path: str) -> str:
+    if "[...]" in path:
+        return ""  # in a map, and it is not said under which name
     for name, place in re.findall(r"([^.\[\]]+)(?![^\[]*\])|\[(\d+)\]", path):
         value = value[int(place)] if place else value[name]
     return f": {shortened(value)}"

@@ -5,6 +5,19 @@ from functools import partial
 
 from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.core.obligation import Obligation
+from blockpool.proofs.prove.differential.compare import QUICK as PROGRAMS
+from blockpool.proofs.prove.differential.compare import agreement
+from blockpool.proofs.prove.differential.faults import shown
+from blockpool.proofs.prove.methods.catalogue import METHODS
+from blockpool.proofs.prove.methods.catalogue import QUICK as QUICK_METHODS
+from blockpool.proofs.prove.methods.lemmas import LEMMAS, lemma_obligations
+from blockpool.proofs.prove.methods.obligations import (
+    NOTICES,
+    POSSIBLE,
+    fault_obligations,
+    method_obligations,
+    vacuity_obligations,
+)
 from blockpool.proofs.prove.pool.encoding_check import state_twins, step_twins
 from blockpool.proofs.prove.pool.induction import PROVED, prove
 from blockpool.proofs.prove.pool.samples import QUICK
@@ -17,6 +30,8 @@ from blockpool.proofs.prove.solve import SEEDS
 
 SHIPPED = "blockpool.impl.free_queue:FreeKVCacheBlockQueue"
 """The queue whose methods are proved, one job a method, if no other is named."""
+POOL = "blockpool.impl.pool:BlockPool"
+"""The class whose methods are proved beside the queue's, and the name of which chooses them alone."""
 QUICK_DEFECTS = ("free_blocks", "move_block_hashes")
 
 
@@ -47,6 +62,28 @@ def queue_method(where: str, method: str, seeds: Sequence[int]) -> list[Obligati
     return list(queue_obligations(read_queue(where), seeds=seeds, methods=[method]))
 
 
+def engine_jobs() -> dict[str, Job]:
+    """The engine that runs a queue's source, against CPython."""
+    return {"engine": agreement, "engine: defects": shown}
+
+
+def method_jobs(seeds: Sequence[int] = SEEDS) -> dict[str, Job]:
+    """The methods of the pool from their source, and what their proofs assume."""
+    methods: dict[str, Job] = {name: partial(method_obligations, name, seeds) for name in METHODS}
+    return {LEMMAS: lemma_obligations} | methods
+
+
+def method_checks() -> dict[str, Job]:
+    """That these proofs are about something, and notice defects."""
+    possible: dict[str, Job] = {f"{name} {POSSIBLE}": partial(vacuity_obligations, name) for name in METHODS}
+    return possible | {f"{name} {NOTICES}": partial(fault_obligations, name) for name in METHODS}
+
+
+def quick_method_jobs() -> list[Job]:
+    """The cheap ones, with one seed: for the main job."""
+    return [lemma_obligations, *(partial(method_obligations, name, SEEDS[:1]) for name in QUICK_METHODS)]
+
+
 def twin_jobs() -> dict[str, Job]:
     """The formulas against the spec."""
     return {"states": state_twins, "steps": step_twins}
@@ -55,5 +92,9 @@ def twin_jobs() -> dict[str, Job]:
 def quick_jobs() -> list[Job]:
     """For the main job: every claim with one seed, that nothing is vacuous, some of the defects and of the twins."""
     chosen = {name: job for name, job in pool_jobs(SEEDS[:1]).items() if not name.startswith(NOTICED)}
-    twins: list[Job] = [partial(state_twins, sampling=QUICK), partial(step_twins, sampling=QUICK)]
-    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS), *twins]
+    others: list[Job] = [
+        partial(agreement, PROGRAMS),
+        partial(state_twins, sampling=QUICK),
+        partial(step_twins, sampling=QUICK),
+    ]
+    return [*chosen.values(), *(partial(check_defects, action) for action in QUICK_DEFECTS), *others]

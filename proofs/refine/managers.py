@@ -120,7 +120,10 @@ class ManagedSubject:
         coordinator = self.coordinator
         _same("pool", world.pool, abstract(self.pool, self.names))
         _same("running", {name: replace(one, dispatched=False) for name, one in world.running.items()}, self._running())
-        _same("copies", list(world.copies), [(a.block_id, b.block_id) for a, b in coordinator.copies_to_run()])
+        for _ in range(2):  # the answer is the caller's: what he does to it changes nothing
+            copies = coordinator.copies_to_run()
+            _same("copies", list(world.copies), [(a.block_id, b.block_id) for a, b in copies])
+            copies.clear()
         _same("deferred", list(world.deferred), [block.block_id for block in coordinator._pass._deferred])
         fresh = {
             (self.names.key(digest, group), BlockId(block.block_id), name)

@@ -14,6 +14,7 @@ from blockpool.proofs.refine.driver import Subject
 from blockpool.proofs.refine.lockstep import MismatchError, check_call
 from blockpool.proofs.refine.probed_pool import Collector, ProbedPool, check_metrics
 from blockpool.spec import (
+    ACTIONS,
     INVARIANTS,
     NULL,
     Action,
@@ -49,6 +50,9 @@ GROUPS = tuple(map(GroupId, (0, 1, 2, 7, 255, 256, 65_535, 100_000)))
 
 SHARERS = 1000
 """References that a block of a common system prompt has."""
+
+WANTED = {kind.name for kind in ACTIONS} - {"get_num_free_blocks", "get_usage"}
+"""Calls that must have been made; the counts are compared after each of them."""
 
 
 class Shape(NamedTuple):
@@ -87,6 +91,12 @@ class ShapedRun:
     resets: int = 0
     failure: str | None = None
     seen: set[str] = field(default_factory=set)  # kinds of calls that were done
+
+    def missing(self) -> str:
+        """What runs of these shapes must have had and did not; empty if nothing."""
+        least = {"longest_batch": 400, "longest_chain": 200, "most_refs": SHARERS, "most_groups": 5, "resets": 10}
+        short = [f"{name} {number}" for name, number in least.items() if getattr(self, name) < number]
+        return ", ".join([*short, *sorted(WANTED - self.seen)])
 
 
 class Server:

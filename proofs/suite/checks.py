@@ -20,6 +20,7 @@ from blockpool.proofs.refine.key_injectivity import SEPARATES, compare_digests
 from blockpool.proofs.refine.lockstep import MismatchError, check_new_pools
 from blockpool.proofs.refine.managers_stateful_test import sample_serving
 from blockpool.proofs.refine.search_obligations import example
+from blockpool.proofs.refine.server_shapes import SHAPES, serve_shapes
 from blockpool.proofs.refine.several_pools import SPLITS, compare_pools
 from blockpool.proofs.refine.stateful_test import WANTED, PoolMachine, Run, sample
 from blockpool.proofs.replay import replay, synthetic_requests
@@ -31,6 +32,7 @@ CONTRACTS_HOLD = "every_contract_holds_in_long_runs"
 CATCHES = "catches"
 NEEDED = "something breaks without"
 REQUESTS = "every_claim_about_requests_holds_in_long_runs"
+SHAPES_SERVED = "impl_follows_the_spec_in_pools_of_server_size"
 SILENT = "no_gate_fires_without_a_defect"
 
 SENTENCES = {
@@ -42,6 +44,7 @@ SENTENCES = {
     SPLITS: "A release that mixes blocks of several pools is one for each pool, or refused whole.",
     SERVES: "A serving engine on a workload keeps impl and spec in lockstep, and leaks nothing.",
     RUNS: "A serving engine on a workload leaks nothing; the spec did not look on.",
+    SHAPES_SERVED: "Pools of 300 to 20,000 blocks do what the spec says, in batches, chains and groups as in servers.",
     SILENT: "Run on the source as it is, no gate notices anything.",
 }
 """Obligations that are not claims of the spec, in words."""
@@ -156,6 +159,29 @@ def served(requests: int, blocks: int, seed: int) -> list[Obligation]:
     return decided
 
 
+def server_shapes(times: int, seed: int) -> list[Obligation]:
+    """Pools, batches, chains and groups of the sizes that servers have."""
+    started = perf_counter()
+    run = serve_shapes(seed=seed, times=times)
+    scope = f"{max(shape.blocks for shape in SHAPES):,} blocks"
+    figures: Figures = {
+        "runs": run.runs,
+        "calls": run.calls,
+        "refused": run.refused,
+        "longest batch": run.longest_batch,
+        "longest chain": run.longest_chain,
+        "most references": run.most_refs,
+        "most groups": run.most_groups,
+        "resets": run.resets,
+    }
+    verdict, words = Verdict.HOLDS, run.failure or ""
+    if run.failure:
+        verdict = Verdict.REFUTED
+    elif missing := run.missing():
+        verdict, words = Verdict.VACUOUS, f"these runs never had {missing}"
+    return [Obligation(SHAPES_SERVED, "sample", scope, verdict, figures, perf_counter() - started, words)]
+
+
 def needed(rule: str) -> list[Obligation]:
     """Does something break without this rule? A rule that nothing needs is no rule."""
     started = perf_counter()
@@ -170,10 +196,9 @@ def needed(rule: str) -> list[Obligation]:
     return [Obligation(name, "detect", "requests", Verdict.VACUOUS, {}, perf_counter() - started, words)]
 
 
-def caught(name: str, timeout: float = 120.0, file: Path | None = None) -> list[Obligation]:
-    """Is the seeded defect of this name caught, or that of the file?"""
-    source = [] if file is None else [f"--file={file.resolve()}"]
-    ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, *source, timeout=timeout)
+def caught(name: str, timeout: float = 120.0) -> list[Obligation]:
+    """Is the seeded defect of this name caught?"""
+    ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, timeout=timeout)
     if ran.returncode:
         words = ran.stderr.strip().rpartition("\n")[2]
         return [Obligation(f"{CATCHES}: {name}", "detect", "2 blocks", Verdict.INCONCLUSIVE, {}, 0.0, words)]
@@ -204,6 +229,22 @@ def silent() -> list[Obligation]:
     return [Obligation(SILENT, "detect", "2 blocks", Verdict.REFUTED, figures, trial["seconds"], words)]
 
 
-def trials(names: Sequence[str], file: Path | None = None) -> list[Job]:
+def trials(names: Sequence[str]) -> list[Job]:
     """A job for each of these defects."""
-    return [partial(caught, name, file=file) for name in names]
+    return [partial(caught, name) for name in names]
+
+
+def caught_from(file: Path, name: str, deep: bool = False) -> list[Obligation]:
+    """Is this defect of a file caught? One that does not fit the source is inconclusive, and so is a gate that dies."""
+    options = [f"--file={file}", *(["--deep"] if deep else [])]
+    ran = run_module("blockpool.proofs.adequacy.defects.run_defect", name, *options, timeout=1800.0)
+    scope = "deep" if deep else "check"
+    if ran.returncode:
+        words = ran.stderr.strip().rpartition("\n")[2]
+        return [Obligation(f"{CATCHES}: {name}", "detect", scope, Verdict.INCONCLUSIVE, {}, 0.0, words)]
+    found: dict[str, Any] = json.loads(ran.stdout)
+    figures: Figures = {"gates": ", ".join(one["gate"] for one in found["caught"])}
+    words = "\n".join(f"{one['gate']}: {one['claim']}: {one['words'][:300]}" for one in found["caught"])
+    verdict = Verdict.HOLDS if found["caught"] else Verdict.INCONCLUSIVE if found["died"] else Verdict.REFUTED
+    words = words or found["died"] or "no gate notices this defect"
+    return [Obligation(f"{CATCHES}: {name}", "detect", scope, verdict, figures, found["seconds"], words)]

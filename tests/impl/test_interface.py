@@ -263,3 +263,11 @@ except NotHeld:
     command: list[Any] = [sys.executable, *optimise, "-c", code]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.stdout == "refused 0\n", done.stderr
+
+
+def test_a_pool_is_not_copied() -> None:
+    pool = BlockPool(4, True, 2)
+    with pytest.raises(TypeError, match="two copies would lend the same blocks"):
+        copy.copy(pool)
+    with pytest.raises(TypeError, match="cannot be copied"):
+        copy.deepcopy(pool)

@@ -20,6 +20,7 @@ from blockpool.proofs.refine.key_injectivity import SEPARATES, compare_digests
 from blockpool.proofs.refine.lockstep import MismatchError, check_new_pools
 from blockpool.proofs.refine.managers_stateful_test import sample_serving
 from blockpool.proofs.refine.search_obligations import decide, example, follower_of
+from blockpool.proofs.refine.server_shapes import serve_shapes
 from blockpool.proofs.refine.several_pools import SPLITS, compare_pools
 from blockpool.proofs.refine.stateful_test import sample
 from blockpool.proofs.replay import replay, synthetic_requests
@@ -109,6 +110,12 @@ def _pools(runs: int) -> Caught | None:
     return None if failure is None else _caught(SPLITS, None, failure)
 
 
+def _shapes(times: int) -> Caught | None:
+    """Pools of the sizes that servers have."""
+    failure = serve_shapes(times=times).failure
+    return None if failure is None else _caught(REFINES, None, failure)
+
+
 def _serve(requests: int, blocks: int) -> Caught | None:
     """A serving engine on the managers, with events and without."""
     for events in (True, False):
@@ -180,6 +187,7 @@ GATES: dict[str, Gate] = {
             {"20 requests": partial(_serve, 20, 120), "150 requests": partial(_serve, 150, 120)},
             "150 requests",
         ),
+        Gate("shapes", _BOTH, {f"{times} runs": partial(_shapes, times) for times in (1, 2, 10)}, "2 runs"),
         Gate("manage", _BOTH, {f"{depth} moves": partial(_manage, depth) for depth in (2, 4, 6)}, "6 moves"),
         Gate("model", ("spec",), {"small": partial(_explore, _SERVING, 4)}, "small", judged=_SERVING),
         Gate(

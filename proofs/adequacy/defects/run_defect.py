@@ -1,8 +1,8 @@
 """One trial: the gates of `check`, run on a copy of the source with one defect in it, until one of them fails.
 
 Run as `python -m blockpool.proofs.adequacy.defects.run_defect [NAME]`, in a process of its own, since the defect is
-put in at import. Prints one
-line of JSON. The gates and their order are in `gates.py`. With `--row` no gate is spared, for the detection matrix.
+put in at import. Prints one line of JSON. The gates and their order are in `checks_by_gate.py`. With `--row` no gate is
+spared, for the detection matrix; with `--file=FILE` the defect is one of that file.
 """
 
 import json
@@ -13,8 +13,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from blockpool.proofs.adequacy.defects.loader import install
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS, Defect, defects_in
+from blockpool.proofs.adequacy.census import registered, taken
+from blockpool.proofs.adequacy.defects.from_file import fitted, places_with, read_defects
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.core.edits import Defect
+from blockpool.proofs.core.loader import install
+from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.core.sources import file_of
 
 if TYPE_CHECKING:
     from blockpool.proofs.adequacy.defects.checks_by_gate import Gate
@@ -27,21 +32,40 @@ DIED = "the gate itself fails"
 MOST_STATES = 6_000
 """Of a part. Without a defect none has so many; with one a search may have no end."""
 
+FILE = "--file="
+
 WITHOUT = "without "
 """Begins the name of a row for a scheduler that breaks a rule."""
 
 
-def run_trial(defect: Defect) -> dict[str, Any]:
-    """Which gate catches the defect, by which claim, in how many calls; `gate` is None if none does."""
+def run_trial(defect: Defect, scope: int | None = None) -> dict[str, Any]:
+    """Which gate catches the defect, by which claim, in how many calls; `gate` is None if none does.
+
+    `scope`: which of the scopes of each gate, -1 for the widest; the routine one if it is not said.
+    """
     started = perf_counter()
     gates = _gates(defect, contracts=False)
     outcome: dict[str, Any] = {"defect": defect.name, "gates": len(gates), "gate": None}
     for gate in gates:
-        caught = _noticed(gate.run)
+        caught = _noticed(gate.run if scope is None else [*gate.scopes.values()][scope])
         if caught is not None:
             outcome |= {"gate": gate.name, **caught}
             break
     return outcome | {"seconds": perf_counter() - started}
+
+
+def run_from_file(defect: Defect, deep: bool) -> dict[str, Any]:
+    """Which gates catch a defect that nobody here has seen: the census of its text, and the first gate that runs it."""
+    started = perf_counter()
+    files = {place.file for place in places_with(defect)} | {file_of(edit.module) for edit in defect.edits}
+    known = {file: entries for file, entries in registered().items() if file in files}
+    noted = taken(list(places_with(defect)), known)
+    caught = [{"gate": "census", "claim": noted.name, "words": noted.words}] if noted.verdict is Verdict.REFUTED else []
+    ran = run_trial(defect) if not deep else run_trial(defect, scope=-1)
+    if ran["gate"] is not None and ran["claim"] != DIED:
+        caught.append({key: ran[key] for key in ("gate", "claim", "words")})
+    died = ran["words"] if ran["gate"] is not None and ran["claim"] == DIED else ""
+    return {"defect": defect.name, "caught": caught, "died": died, "seconds": perf_counter() - started}
 
 
 def run_row(defect: Defect, *, contracts: bool) -> dict[str, Any]:
@@ -120,19 +144,20 @@ def _noticed(run: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    """Run the trial named on the command line; without a name, one without a defect. With --row, all gates.
-
-    With --file=FILE the defect is one of that file.
-    """
+    """Run the trial named on the command line; without a name, one without a defect. With --row, all gates."""
+    files = [argument.removeprefix(FILE) for argument in sys.argv[1:] if argument.startswith(FILE)]
     options = {argument for argument in sys.argv[1:] if argument.startswith("--")}
-    file = next((option.removeprefix("--file=") for option in options if option.startswith("--file=")), None)
     name = next((argument for argument in sys.argv[1:] if argument not in options), None)
     if name is not None and name.startswith(WITHOUT):
         print(json.dumps(run_without(name.removeprefix(WITHOUT))))
         return
-    known = DEFECTS if file is None else defects_in(Path(file))
-    defect = next(defect for defect in known if defect.name == name) if name else Defect("nothing", ())
-    if "--row" in options:
+    if files and name:
+        defect = fitted(name, read_defects(Path(files[0]))[name])
+    else:
+        defect = next(defect for defect in DEFECTS if defect.name == name) if name else Defect("nothing", ())
+    if files:
+        print(json.dumps(run_from_file(defect, deep="--deep" in options)))
+    elif "--row" in options:
         print(json.dumps(run_row(defect, contracts="--contracts" in options)))
     else:
         print(json.dumps(run_trial(defect)))

@@ -6,14 +6,10 @@ The piece must occur exactly once, so that a defect that no longer fits the sour
 claim is seen to be needed.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
-from blockpool.proofs.core.sources import tree_of
-from blockpool.proofs.core.strict_json import FormatError
+from blockpool.proofs.adequacy.defects.from_file import read_defects
+from blockpool.proofs.core.edits import Defect, Edit
 
 PATCHES = Path(__file__).parent / "patches"
 
@@ -22,40 +18,11 @@ AREAS = (
     *("callbacks", "pools", "large_only", "managers", "spec", "claims"),
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A piece of the source of a module, and what it becomes."""
-
-    module: str
-    right: str
-    wrong: str
-
-
-@dataclass(frozen=True, slots=True)
-class Defect:
-    """A named defect; several edits where the pool checks the same thing twice."""
-
-    name: str
-    edits: tuple[Edit, ...]
-
-    @property
-    def of_spec(self) -> bool:
-        """Is the spec made wrong (or the implementation)?"""
-        return not self.edits or tree_of(self.edits[0].module) == "spec"
-
-
-def defects_in(file: Path) -> Iterator[Defect]:
-    """The defects of a file. Modules may be named without the package. Raises FormatError, OSError."""
-    try:
-        found = msgspec.json.decode(file.read_bytes(), type=dict[str, list[tuple[str, str, str]]])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise FormatError(f"{file} has no defects, by name [[module, old text, new text], ...]: {error}") from error
-    for name, edits in found.items():
-        yield Defect(name, tuple(Edit(f"blockpool.{m.removeprefix('blockpool.')}", old, new) for m, old, new in edits))
-
-
-DEFECTS = tuple(defect for area in AREAS for defect in defects_in(PATCHES / f"{area}.json"))
+DEFECTS = tuple(
+    Defect(name, tuple(Edit(*edit) for edit in edits))
+    for area in AREAS
+    for name, edits in read_defects(PATCHES / f"{area}.json").items()
+)
 """All of them; names are unique."""
 
 CANARIES: tuple[str, ...] = (

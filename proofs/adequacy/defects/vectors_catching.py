@@ -9,8 +9,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from blockpool.proofs.adequacy.defects.loader import DefectFinder
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS, Defect
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.core.edits import Defect
+from blockpool.proofs.core.loader import DefectFinder
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.core.sources import PACKAGE, tree_of
 from blockpool.proofs.oracle.adapter import Subject

@@ -17,7 +17,7 @@ import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
 from mutmut.mutation.mutators import mutation_operators, operator_string
 
-from blockpool.proofs.adequacy.defects.seeded import Defect, Edit
+from blockpool.proofs.core.edits import Defect, Edit
 
 NOT_BEHAVIOUR = {
     "strings": "messages, names in reports and tags of digests; tests compare those that matter",

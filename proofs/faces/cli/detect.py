@@ -2,15 +2,16 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS, defects_in
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS
+from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.core.obligation import exit_code
-from blockpool.proofs.core.strict_json import FormatError
-from blockpool.proofs.faces.cli.console import Progress, as_document, out
+from blockpool.proofs.faces.cli.console import Progress, as_document, err, out
 from blockpool.proofs.faces.cli.session import CORES, JsonFile, Session, Workers, interruptible, run_jobs
 from blockpool.proofs.faces.stories.explain import nearest
 from blockpool.proofs.suite import checks as jobs
@@ -24,8 +25,9 @@ def detect(
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", help="Try the defects of this file: by name, [[module, old text, new text], ...]."),
+        typer.Option("--file", help="Try the defects of this JSON file: name -> list of [module, old text, new text]."),
     ] = None,
+    deep: Annotated[bool, typer.Option("--deep", help="With --file: each gate at its widest scope.")] = False,
     workers: Workers = CORES,
     json_file: JsonFile = None,
 ) -> None:
@@ -34,24 +36,43 @@ def detect(
     The table names the gate, the claim that is broken and the calls of the counterexample. The first trial has no
     defect at all: a gate that fires there fires always.
 
+    With --file defects that nobody here has seen: for each the gates that catch it at the strength of `check`, or with
+    --deep at their widest; which of them run what they find, and which only find the text.
+
     With --matrix no gate is spared: for each defect all that catch it, by which claims, at which least scope, in how
     many calls and seconds. `blockpool ledger accept` records it.
     """
-    if file is not None and matrix is not None:
-        raise typer.BadParameter("--matrix is about the seeded defects; leave out --file")
-    try:
-        known = [defect.name for defect in (DEFECTS if file is None else defects_in(file))]
-    except (FormatError, OSError) as error:
-        raise typer.BadParameter(str(error)) from error
+    known = [defect.name for defect in DEFECTS]
     for name in names or []:
-        if name not in known:
+        if file is None and name not in known:
             raise typer.BadParameter(f"there is no defect {name!r}. {nearest(name, known)}")
+    if file is not None:
+        _from_file(file, names or [], deep, json_file, workers)
+        return
     session = Session("seeded defects", json_file)
     with interruptible(session), Progress() as progress:
         if matrix is None:
-            run_jobs(session, [jobs.silent, *jobs.trials(names or known, file)], workers, progress)
+            run_jobs(session, [jobs.silent, *jobs.trials(names or known)], workers, progress)
         else:
             _matrix(session, names or [], matrix, workers, progress)
+    session.end()
+
+
+def _from_file(file: Path, names: list[str], deep: bool, json_file: Path | None, workers: int) -> None:
+    from blockpool.proofs.adequacy.defects.from_file import DefectFileError, read_defects
+
+    try:
+        defects = read_defects(file)
+    except (DefectFileError, OSError) as error:
+        err.print(f"error: {error}", style="red", markup=False)
+        raise typer.Exit(2) from error
+    for name in names:
+        if name not in defects:
+            raise typer.BadParameter(f"there is no defect {name!r} in {file}. {nearest(name, defects)}")
+    session = Session(f"defects of {file}, at the strength of check{' --deep' if deep else ''}", json_file)
+    work: list[Job] = [partial(jobs.caught_from, file, name, deep) for name in names or defects]
+    with interruptible(session), Progress() as progress:
+        run_jobs(session, work, workers, progress)
     session.end()
 
 

@@ -18,7 +18,11 @@ def prove(
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="A proof must work with each of so many seeds of Z3.")] = 3,
     source: Annotated[
-        str | None, typer.Option(help="Prove another free queue from its source: MODULE:CLASS or FILE.py:CLASS.")
+        str | None,
+        typer.Option(
+            help="Prove another free queue from its source: MODULE:CLASS or FILE.py:CLASS; or the pool's methods "
+            "alone, as blockpool.impl.pool:BlockPool."
+        ),
     ] = None,
     show_map: Annotated[bool, typer.Option("--map", help="Show which claims carry which, with witnesses.")] = False,
     twins: Annotated[
@@ -29,10 +33,10 @@ def prove(
     json_file: JsonFile = None,
     save: SaveFolder = None,
 ) -> None:
-    """Prove with Z3: every claim about the pool at any size, and every method of the free queue at any length.
+    """Prove with Z3: every claim about the pool at any size, every method of the free queue, the hot ones of the pool.
 
-    The queue is proved from its Python source. What fails is shown: the step that breaks the claim, and whether a pool
-    can get there.
+    The methods are proved from their Python source, those of the pool against the transitions of the spec. What fails
+    is shown: the step that breaks the claim, and whether a pool can get there.
     """
     if show_map:
         _print_map()
@@ -52,12 +56,14 @@ def _chosen(names: Sequence[str], seeds: tuple[int, ...], source: str | None, tw
     from blockpool.proofs.prove.queue.source import BadSourceError
 
     try:
-        if source is not None:
+        if source == jobs.POOL:
+            known = jobs.method_jobs(seeds) | jobs.method_checks()
+        elif source is not None:
             known = jobs.queue_jobs(source, seeds)
         elif twins:
             known = jobs.twin_jobs()
         else:
-            known = {**jobs.queue_jobs(seeds=seeds), **jobs.pool_jobs(seeds)}
+            known = {**jobs.queue_jobs(seeds=seeds), **jobs.pool_jobs(seeds), **jobs.method_jobs(seeds)}
     except BadSourceError as error:
         err.print(f"error: {error}", style="red", markup=False)
         raise typer.Exit(2) from error
@@ -68,7 +74,8 @@ def _chosen(names: Sequence[str], seeds: tuple[int, ...], source: str | None, tw
 
 
 def _print_map() -> None:
+    from blockpool.proofs.prove.methods.method_map import method_map
     from blockpool.proofs.prove.pool.proof_map import proof_map
 
-    for line in proof_map():
+    for line in (*method_map(), "", *proof_map()):
         out.print(line, markup=False)

@@ -7,10 +7,11 @@ from inspect import getdoc, getmodule, getsource
 from textwrap import dedent
 from typing import Any
 
-from blockpool.proofs.adequacy.defects.seeded import DEFECTS, Edit
+from blockpool.proofs.adequacy.defects.seeded import DEFECTS
 from blockpool.proofs.cases import CaseError
 from blockpool.proofs.cases.bug_catalogue import concerning
 from blockpool.proofs.core.counterexample import told_of
+from blockpool.proofs.core.edits import Edit
 from blockpool.proofs.core.sources import tree_of
 from blockpool.proofs.core.text import call
 from blockpool.proofs.faces.handbook.drawings import change

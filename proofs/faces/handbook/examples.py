@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from blockpool.proofs.adequacy.defects.loader import install
-from blockpool.proofs.adequacy.defects.seeded import Defect
 from blockpool.proofs.cases import CaseError
+from blockpool.proofs.core.edits import Defect
+from blockpool.proofs.core.loader import install
 
 if TYPE_CHECKING:
     from blockpool.proofs.core.counterexample import Counterexample

@@ -7,18 +7,16 @@ known on a path, and what it reaches, are kept as Z3 formulas.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import z3
 
 from blockpool.proofs.prove.queue import values
-from blockpool.proofs.prove.queue.rewrite import ENGINE, LoopInfo, Rewriter, UnsupportedError
-from blockpool.proofs.prove.queue.source import QueueSource, build, with_fields
-from blockpool.proofs.prove.queue.values import NONE, Items, Node, Number, Reversed, Span, block_term, integer
+from blockpool.proofs.prove.queue.refusing import UnsupportedError, located
+from blockpool.proofs.prove.queue.rewrite import LoopInfo
+from blockpool.proofs.prove.queue.values import NONE, Items, Node, Number, Reversed, Span, Unknown, block_term, integer
 
 MOST_PATHS = 200
 
@@ -66,7 +64,9 @@ class Execution:
     lists: list[Items] = field(default_factory=list)
     names: int = 0
     made: int = 0
-    forgotten: values.Forgotten = field(default_factory=values.Forgotten)
+    by_identity: bool = True  # blocks are equal only to themselves
+    file: str = ""  # of the source
+    forgotten: Unknown = field(default_factory=lambda: Unknown("a local that a loop sets, after that loop,"))
 
     # ---- what is known ----
 
@@ -128,16 +128,22 @@ class Execution:
 
     # ---- what rewritten code calls ----
 
-    def same(self, left: Any, right: Any) -> values.Truth | bool:
+    def same(self, left: Any, right: Any) -> bool:
         if isinstance(left, Node) or isinstance(right, Node):
-            return values.Truth(self, block_term(left) == block_term(right))
+            return self.branch(block_term(left) == block_term(right))
         if all(value is None or isinstance(value, bool | Items) for value in (left, right)):
             return left is right
         raise UnsupportedError(f"the identity of a {type(left).__name__} is asked")
 
-    def different(self, left: Any, right: Any) -> values.Truth | bool:
-        answer = self.same(left, right)
-        return values.Truth(self, z3.Not(answer.term)) if isinstance(answer, values.Truth) else not answer
+    def different(self, left: Any, right: Any) -> bool:
+        return not self.same(left, right)
+
+    def compares_blocks(self) -> None:
+        if not self.by_identity:
+            raise UnsupportedError("blocks are compared by ==, which the block class does not do by identity")
+
+    def message(self, *_parts: Any) -> Unknown:
+        return Unknown("a message")
 
     def new_list(self, items: list[Any]) -> Items:
         made = Items(self, z3.IntVal(0), lambda index: NONE)
@@ -145,7 +151,7 @@ class Execution:
             made.append(item)
         return made
 
-    def refusal(self, error: Any) -> Refused:
+    def refusal(self, error: Any, _message: Any = None) -> Refused:
         kind = error if isinstance(error, type) else type(error)
         if not issubclass(kind, BaseException):
             self.end("crashed", f"raises a {kind.__name__}, which is no exception")
@@ -160,12 +166,15 @@ class Execution:
     # ---- builtins ----
 
     def length(self, value: Any) -> Any:
-        return Number(self, value.length) if isinstance(value, Items) else len(value)
+        if not isinstance(value, Items):
+            raise UnsupportedError(f"the length of a {type(value).__name__} is asked")
+        return Number(self, value.length)
 
-    def instance(self, value: Any, kinds: Any) -> bool:
-        listed = kinds if isinstance(kinds, tuple) else (kinds,)
+    def instance(self, value: Any, _int: type) -> bool:
         if isinstance(value, Number):
-            return int in listed
+            return True
+        if value is None or isinstance(value, int | str):
+            return isinstance(value, int)
         raise UnsupportedError(f"the type of a {type(value).__name__} is asked")
 
     def span(self, *bounds: Any) -> Span:
@@ -186,39 +195,6 @@ class Execution:
         return Items(self, value.length, value.at)
 
 
-@dataclass
-class Executable:
-    """A queue class, rewritten once."""
-
-    source: QueueSource
-    infos: list[LoopInfo] = field(default_factory=list)
-    problems: dict[str, str] = field(default_factory=dict)  # methods that cannot be executed
-
-    def __post_init__(self) -> None:
-        rewriter = Rewriter(self.source, self.infos)
-        body: list[ast.stmt] = []
-        for method in self.source.methods.values():
-            try:
-                body.append(rewriter.rewritten(method))
-            except UnsupportedError as error:
-                self.problems[method.name] = str(error)
-        self.tree = with_fields(self.source.tree, body=body)
-
-    @cached_property
-    def made(self) -> Any:
-        return build(self.tree, {}, values.Node)
-
-    def queue(self, run: Execution, make_block: Callable[..., Any]) -> Any:
-        """An object of the class on the heap of one path, not yet constructed."""
-        scope = self.made.__init__.__globals__
-        scope |= dict.fromkeys(self.source.block_makers, make_block)
-        scope |= {
-            ENGINE: run, "len": run.length, "isinstance": run.instance, "range": run.span, "reversed": run.reverse,
-            "list": run.copy,
-        }  # fmt: skip
-        return object.__new__(self.made)
-
-
 def explore(begin: Callable[[list[bool]], Execution], call: Callable[[Execution], Any]) -> Iterator[Ending]:
     """Every ending of every path. `begin` makes the first state, the same each time; `call` runs the method on it."""
     pending: list[list[bool]] = [[]]
@@ -236,8 +212,8 @@ def explore(begin: Callable[[list[bool]], Execution], call: Callable[[Execution]
             run.end("refused", f"raises {refused.name}")
         except Stop:
             pass  # another path follows what comes next
-        except (TypeError, AttributeError, NameError, RecursionError) as error:
-            raise UnsupportedError(f"{type(error).__name__}: {error}") from error
+        except (UnsupportedError, Exception) as error:
+            raise located(error, run.file) from error
         pending += run.later
         for key, ending in run.endings.items():
             if key not in seen:

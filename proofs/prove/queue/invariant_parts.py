@@ -9,7 +9,7 @@ from blockpool.proofs.prove.queue import order
 from blockpool.proofs.prove.queue.execution import Facts
 from blockpool.proofs.prove.queue.loops import Loop, View
 from blockpool.proofs.prove.queue.operations import FIRST, INSIDE, PLACE, named
-from blockpool.proofs.prove.queue.rewrite import UnsupportedError
+from blockpool.proofs.prove.queue.refusing import UnsupportedError
 from blockpool.proofs.prove.queue.values import Field
 
 

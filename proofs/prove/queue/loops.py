@@ -15,7 +15,8 @@ from typing import Any, Protocol
 import z3
 
 from blockpool.proofs.prove.queue.execution import Execution, Facts, Stop
-from blockpool.proofs.prove.queue.rewrite import LoopInfo, UnsupportedError
+from blockpool.proofs.prove.queue.refusing import UnsupportedError
+from blockpool.proofs.prove.queue.rewrite import LoopInfo
 from blockpool.proofs.prove.queue.values import BLOCK, Field, Items, Node, Number, Reversed, Span, block_term
 
 
@@ -118,10 +119,16 @@ class Loop:
         self.run.end("loop", words, claims=claims)
 
     def _arbitrary(self, name: str, value: Any) -> Any:
-        if isinstance(value, Number | int) and not isinstance(value, bool):
+        if self._kind(name, value) is Number:
             return Number(self.run, self.run.fresh(name, z3.IntSort()))
+        return Node(self.run, self.run.fresh(name, BLOCK))
+
+    def _kind(self, name: str, value: Any) -> type:
+        """A number, or a block or None."""
+        if isinstance(value, Number) or type(value) is int:
+            return Number
         if isinstance(value, Node) or value is None:
-            return Node(self.run, self.run.fresh(name, BLOCK))
+            return Node
         raise UnsupportedError(f"the loop at line {self.info.line} carries {name}, a {type(value).__name__}")
 
     # ---- what rewritten code calls ----
@@ -141,6 +148,9 @@ class Loop:
                     f"the loop at line {self.info.line} changes {name}, which its text does not show"
                 )
         carried = {name: names[name] for name in self.fresh}
+        for name, value in carried.items():
+            if self._kind(name, value) is not type(self.fresh[name]):
+                raise UnsupportedError(f"the loop at line {self.info.line} carries {name}, which changes its kind")
         after = seen(self, carried, self.before.grown)
         self.claim("after a step", self.k + 1, after, self.invariant.next_ghost(self, self.k, self.view.ghost))
         raise Stop
@@ -161,6 +171,7 @@ class Invariants:
     """The invariants that are stated, by function and number of the loop in it."""
 
     stated: Mapping[tuple[str, int], Invariant]
+    kind: type[Loop] = Loop
 
     def enter(self, run: Execution, info: LoopInfo, over: Any, names: Mapping[str, Any]) -> Loop:
         invariant = self.stated.get((info.function, info.number))
@@ -172,9 +183,10 @@ class Invariants:
         if info.written - run.heap.keys():
             raise UnsupportedError(f"{where} writes {', '.join(sorted(info.written - run.heap.keys()))}")
         lists = [names[name] for name in info.grown if isinstance(names.get(name), Items)]
-        if len(lists) > 1 or any(over is grown for grown in lists):
+        listed = over.items if isinstance(over, Reversed) else over
+        if len(lists) > 1 or any(listed is grown for grown in lists):
             raise UnsupportedError(f"{where} appends to several lists, or to the one that it runs over")
-        loop = Loop(run, info, over, invariant, View({}, None, (), None))
+        loop = self.kind(run, info, over, invariant, View({}, None, (), None))
         loop.before = seen(loop, {name: names[name] for name in info.carried if name in names}, *lists)
         loop.start(names)
         return loop

@@ -8,7 +8,8 @@ from typing import Any
 import z3
 
 from blockpool.proofs.prove.queue import order
-from blockpool.proofs.prove.queue.execution import Ending, Executable, Execution, Facts, explore
+from blockpool.proofs.prove.queue.executable import Executable
+from blockpool.proofs.prove.queue.execution import Ending, Execution, Facts, explore
 from blockpool.proofs.prove.queue.invariants import INVARIANTS
 from blockpool.proofs.prove.queue.operations import (
     AFTER,
@@ -21,7 +22,7 @@ from blockpool.proofs.prove.queue.operations import (
     WIDTH,
     Operation,
 )  # fmt: skip
-from blockpool.proofs.prove.queue.rewrite import UnsupportedError
+from blockpool.proofs.prove.queue.refusing import UnsupportedError
 from blockpool.proofs.prove.queue.source import Layout, QueueSource
 from blockpool.proofs.prove.queue.values import HEAD, NONE, TAIL, Items, Node, Number, updated
 
@@ -58,6 +59,8 @@ class Promise:
 
 def endings(executable: Executable, operation: Operation) -> Iterator[Ending]:
     """Every ending of every path of the method, for any queue and any arguments."""
+    if executable.refused:
+        raise UnsupportedError(executable.refused)
     if executable.problems:
         reached = reached_methods(executable.source, operation.name) & executable.problems.keys()
         if reached:
@@ -75,7 +78,7 @@ def endings(executable: Executable, operation: Operation) -> Iterator[Ending]:
         arguments: dict[str, list[Any]] = {
             "a block": [Node(run, GIVEN)],
             "a number": [Number(run, NUMBER)],
-            "a batch": [Items(run, WIDTH, ITEM)],
+            "a batch": [Items(run, WIDTH, ITEM, given=True)],
             "nothing": [],
         }
         return getattr(run.start.queue, operation.name)(*arguments[operation.takes])
@@ -174,7 +177,7 @@ def _after_refusal(ending: Ending) -> Facts:
 def _fields(ending: Ending, length: Any) -> Facts:
     layout, fields = ending.run.start.layout, vars(ending.run.start.queue)
     head, tail, count = (fields.get(name) for name in (layout.head, layout.tail, layout.count))
-    if not (isinstance(head, Node) and isinstance(tail, Node) and isinstance(count, Number | int)):
+    if not (isinstance(head, Node) and isinstance(tail, Node) and (isinstance(count, Number) or type(count) is int)):
         raise UnsupportedError("the sentinels or the counter are not what they were")
     return {
         "the sentinels stay": z3.And(head.term == HEAD, tail.term == TAIL),

@@ -13,11 +13,12 @@ from time import perf_counter
 
 from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
 from blockpool.proofs.prove.queue.concrete_runs import SCOPE, Runner
-from blockpool.proofs.prove.queue.execution import Ending, Executable, Facts
+from blockpool.proofs.prove.queue.executable import Executable
+from blockpool.proofs.prove.queue.execution import Ending, Facts
 from blockpool.proofs.prove.queue.heap_picture import heap_picture
 from blockpool.proofs.prove.queue.methods import REFINES, Claim, Promise, endings, promises
 from blockpool.proofs.prove.queue.operations import BY_NAME, EMPTY, LENGTH, OPERATIONS, Operation
-from blockpool.proofs.prove.queue.rewrite import UnsupportedError
+from blockpool.proofs.prove.queue.refusing import UnsupportedError
 from blockpool.proofs.prove.queue.source import QueueSource, read_queue
 from blockpool.proofs.prove.queue.values import BLOCK
 from blockpool.proofs.prove.solve import BUDGET, SEEDS, Condition, Outcome, decide, satisfiable
@@ -69,7 +70,7 @@ class Prover:
 
     def obligations(self, operation: Operation) -> Iterator[Obligation]:
         names = [REFINES, *(f"refuses {reason}" for reason in operation.reasons)]
-        runs = self.runner.broken(operation.name)
+        runs = {} if self.executable.refused else self.runner.broken(operation.name)
         proofs = self.proofs(operation, [name for name in names if name not in runs])
         for name in names:
             started, run = perf_counter(), runs.get(name)
@@ -79,7 +80,12 @@ class Prover:
                 proof = Proof(Verdict.REFUTED, {}, f"a run of the method breaks this:\n{run.picture()}")
             words = proof.words
             if proof.verdict == Verdict.INCONCLUSIVE:
-                words = f"no run breaks this ({SCOPE}), but it was not proved: {words}"
+                tried = (
+                    "it was not run, nor"
+                    if self.executable.refused
+                    else f"no run breaks this ({SCOPE}), but it was not"
+                )
+                words = f"{tried} proved: {words}"
             yield Obligation(
                 f"{self.source.name}.{operation.name} {name}", "prove", ANY_LENGTH, proof.verdict, proof.figures,
                 perf_counter() - started, words,

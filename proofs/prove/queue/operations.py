@@ -112,9 +112,9 @@ def _removed_n(answer: Any, ghost: Any) -> tuple[Order, Facts]:
     }
 
 
-def _built(_answer: Any, _ghost: Any) -> tuple[Order, Facts]:
+def _built(answer: Any, _ghost: Any) -> tuple[Order, Facts]:
     empty = Order(lambda b: z3.Or(b == HEAD, b == TAIL), lambda b: z3.If(b == HEAD, 0, 1), z3.IntVal(0))
-    return order.followed_by(empty, named, FIRST, WIDTH), {}
+    return order.followed_by(empty, named, FIRST, WIDTH), _silent(answer)
 
 
 _QUEUED_BLOCK = {"a queued block": z3.And(in_batch(WITNESS), linked(ITEM(WITNESS)))}

@@ -6,8 +6,7 @@
 - `raise` and a failed `assert` become a refusal, which is thereby told from a crash;
 - a generator becomes a function that returns the list of what it yields: it speaks about a walk that nobody interrupts.
 
-Everything else stays as written and is run by Python itself. A statement that is not in the list below is not
-supported: the method is then not proved, never half understood.
+Everything else stays as written and is run by Python itself. Only what `allowed.py` lets through comes here.
 """
 
 import ast
@@ -15,23 +14,10 @@ import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from blockpool.proofs.prove.queue.allowed_values import yields
 from blockpool.proofs.prove.queue.source import QueueSource, with_fields
 
-SUPPORTED: tuple[type[ast.AST], ...] = (
-    ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For,
-    ast.While, ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Raise, ast.Assert, ast.Yield, ast.Name, ast.Attribute,
-    ast.Constant, ast.Compare, ast.Is, ast.IsNot, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In,
-    ast.NotIn, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Call,
-    ast.List, ast.Tuple, ast.Subscript, ast.JoinedStr, ast.FormattedValue, ast.IfExp, ast.expr_context, ast.keyword,
-)  # fmt: skip
-
 ENGINE = "_engine"
-BUILTINS = frozenset({"len", "isinstance", "range", "reversed", "list", "int", "min", "max"})
-"""Known by the engine, or working on its numbers by comparisons only."""
-
-
-class UnsupportedError(Exception):
-    """The method uses something that the engine does not model."""
 
 
 @dataclass(frozen=True)
@@ -53,28 +39,12 @@ class Rewriter(ast.NodeTransformer):
     def __init__(self, source: QueueSource, loops: list[LoopInfo]) -> None:
         self.methods = source.methods
         self.loops = loops
-        self.makers = {"__init__": source.block_makers}
-        self.of_errors = {  # methods of which the result is raised
-            node.exc.func.attr
-            for node in ast.walk(source.tree)
-            if isinstance(node, ast.Raise)
-            and isinstance(node.exc, ast.Call)
-            and isinstance(node.exc.func, ast.Attribute)
-        }
         self.function = ""
         self.number = 0
         self.yields = False
-        self.raising = False
-        self.known: frozenset[str] = BUILTINS
 
     def rewritten(self, method: ast.FunctionDef) -> ast.FunctionDef:
-        for node in _body_nodes(method):
-            if not isinstance(node, SUPPORTED):
-                line = getattr(node, "lineno", method.lineno)
-                raise UnsupportedError(f"{method.name}, line {line}: {type(node).__name__} is not modelled")
-        self.function, self.number = method.name, 0
-        self.known = BUILTINS | self.makers.get(method.name, frozenset()) | _own_names(method)
-        self.yields = any(isinstance(node, ast.Yield) for node in ast.walk(method))
+        self.function, self.number, self.yields = method.name, 0, yields(method)
         flat = self._statements(copy.deepcopy(method.body))
         if self.yields:
             flat = [*_parsed(f"_yielded = {ENGINE}.new_list([])"), *flat, *_parsed("return _yielded")]
@@ -84,55 +54,39 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         if not any(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops):
             return node
-        if len(node.ops) > 1:
-            raise UnsupportedError(f"{self.function}: a chain of comparisons with 'is' is not modelled")
         name = "same" if isinstance(node.ops[0], ast.Is) else "different"
         return _call(name, node.left, node.comparators[0])
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        """What the class does not define itself may only be raised: nothing else is known about it."""
-        if isinstance(node.ctx, ast.Load) and node.id not in self.known and not self.raising:
-            raise UnsupportedError(
-                f"{self.function}, line {node.lineno}: {node.id} is used, which the class does not define"
-            )
-        return node
 
     def visit_List(self, node: ast.List) -> ast.AST:
         self.generic_visit(node)
         return _call("new_list", node) if isinstance(node.ctx, ast.Load) else node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return _call(
+            "message", *(self.visit(part.value) for part in node.values if isinstance(part, ast.FormattedValue))
+        )
+
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        self._visit_error(node)
-        if node.exc is None:
-            raise UnsupportedError(f"{self.function}: a bare raise is not modelled")
-        return ast.Raise(_call("refusal", node.exc), None)
+        assert node.exc is not None
+        return ast.copy_location(ast.Raise(_call("refusal", self.visit(node.exc)), None), node)
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        self.generic_visit(node)
-        refused = ast.Raise(_call("refusal", ast.Name("AssertionError", ast.Load())), None)
-        return ast.If(ast.UnaryOp(ast.Not(), node.test), [refused], [])
+        message = [] if node.msg is None else [self.visit(node.msg)]
+        refused = ast.Raise(_call("refusal", ast.Name("AssertionError", ast.Load()), *message), None)
+        return ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), self.visit(node.test)), [refused], []), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is None:
-            return ast.Pass()
-        return ast.Assign([self.visit(node.target)], self.visit(node.value), lineno=node.lineno)
+        assert node.value is not None
+        return ast.copy_location(ast.Assign([self.visit(node.target)], self.visit(node.value)), node)
 
     def visit_Yield(self, node: ast.Yield) -> ast.AST:
-        self.generic_visit(node)
-        value = node.value if node.value is not None else ast.Constant(None)
-        return ast.Call(ast.Attribute(ast.Name("_yielded", ast.Load()), "append", ast.Load()), [value], [])
+        assert node.value is not None
+        append = ast.Attribute(ast.Name("_yielded", ast.Load()), "append", ast.Load())
+        return ast.Call(append, [self.visit(node.value)], [])
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        if self.function in self.of_errors:
-            self._visit_error(node)
-        else:
-            self.generic_visit(node)
-        return ast.Return(ast.Name("_yielded", ast.Load())) if self.yields else node
-
-    def _visit_error(self, node: ast.AST) -> None:
-        self.raising = True
         self.generic_visit(node)
-        self.raising = False
+        return ast.Return(ast.Name("_yielded", ast.Load())) if self.yields else node
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         return self._loop(node, ast.Constant(None), [node.test], "")
@@ -156,7 +110,11 @@ class Rewriter(ast.NodeTransformer):
         body = self._statements(node.body)
         loop.body = [*(_parsed(f"{target}{variable}.item()") if target else []), *body]
         loop.orelse = self._statements(node.orelse)
-        return [*_parsed("\n".join([enter, *forget])), loop]
+        made = [*_parsed("\n".join([enter, *forget])), loop]
+        for part in [*made[:-1], loop.test]:  # so that a refusal names the line of the loop
+            for inner in ast.walk(part):
+                ast.copy_location(inner, node.iter if isinstance(node, ast.For) else node.test)
+        return [*made[:-1], ast.copy_location(loop, node)]
 
     def _statements(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         visited = [self.visit(node) for node in nodes]
@@ -176,29 +134,6 @@ class Rewriter(ast.NodeTransformer):
             self.function, number, node.lineno, carried, tuple(name for name in stored if name not in carried),
             frozenset(_written(node.body, self.methods, set())), grown + tuple(_grown(node)),
         )  # fmt: skip
-
-
-def _body_nodes(method: ast.FunctionDef) -> Iterable[ast.AST]:
-    """Everything that is executed: no annotations."""
-    for statement in method.body:
-        pending: list[ast.AST] = [statement]
-        while pending:
-            node = pending.pop()
-            yield node
-            pending += [
-                child for name, value in ast.iter_fields(node) if name != "annotation" for child in _nodes(value)
-            ]
-
-
-def _own_names(method: ast.FunctionDef) -> frozenset[str]:
-    """Parameters and locals."""
-    parameters = [argument.arg for argument in (*method.args.args, *method.args.kwonlyargs)]
-    stored = [name for statement in method.body for name, loaded in _uses(statement) if not loaded]
-    return frozenset([*parameters, *stored])
-
-
-def _nodes(value: object) -> list[ast.AST]:
-    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, ast.AST)]
 
 
 def _uses(node: ast.AST) -> list[tuple[str, bool]]:

@@ -3,7 +3,7 @@
 import ast
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from blockpool.proofs.core.obligation import Verdict
@@ -142,9 +142,7 @@ def _mutant(
         for name, value in change.items():
             setattr(node, name, value)
     body = [changed if statement is method else statement for statement in source.tree.body]
-    return Mutant(
-        method.name, line, words, QueueSource(source.name, with_fields(source.tree, body=body), source.layout)
-    )
+    return Mutant(method.name, line, words, replace(source, tree=with_fields(source.tree, body=body)))
 
 
 def _replace(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:

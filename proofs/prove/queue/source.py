@@ -1,7 +1,7 @@
 """The source of a queue class, read from a file and never imported: no other module of its project is needed.
 
 What the class uses from elsewhere is stood in for: exceptions by exceptions of that name, and the block class by
-whatever the reader of this module supplies. Decorators and slots are left out.
+whatever the reader of this module supplies. Decorators and slots are left out: `class_shape.py` has looked at them.
 """
 
 import __future__
@@ -10,11 +10,14 @@ import ast
 import builtins
 import copy
 import importlib.util
+import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from blockpool.proofs.prove.queue.module_scope import ModuleScope
 
 MEANT = frozenset({"property", "staticmethod", "classmethod"})
 """Decorators that change how a method is called; others are left out."""
@@ -37,19 +40,32 @@ class Layout:
 
 @dataclass(frozen=True)
 class QueueSource:
-    """A class, and the constants its module gives names to."""
+    """A class, and the module around it."""
 
     name: str
     tree: ast.ClassDef
     layout: Layout
+    scope: ModuleScope
+
+    @property
+    def file(self) -> str:
+        return self.scope.file
 
     @cached_property
     def methods(self) -> dict[str, ast.FunctionDef]:
         return {node.name: node for node in self.tree.body if isinstance(node, ast.FunctionDef)}
 
-    @property
+    @cached_property
     def block_makers(self) -> frozenset[str]:
         return block_makers(self.tree)
+
+    def no_exception(self, name: str) -> str:
+        """What a name is that is raised, if it is not known to be an exception; empty if it is."""
+        if self.scope.builtin(name):
+            return "" if is_exception(getattr(builtins, name)) else "a builtin that is no exception to raise"
+        if name in self.methods or self.scope.sole(name) is None:
+            return "bound by nothing, or more than once"
+        return "" if is_plain_error(self.scope, name) else "not known to be derived from exceptions only"
 
     @cached_property
     def left_out(self) -> str:
@@ -58,13 +74,13 @@ class QueueSource:
         return ", ".join(f"@{name}" for name in sorted(used))
 
 
-def build(tree: ast.ClassDef, names: Mapping[str, Any], make_block: Callable[..., Any]) -> Any:
+def build(tree: ast.ClassDef, names: Mapping[str, Any], make_block: Callable[..., Any], file: str = "<queue>") -> Any:
     """The class that `tree` defines, with `names` in scope and `make_block` in place of the block class."""
     scope: dict[str, Any] = {name: _stand_in(name) for name in _free_names(tree)}
     scope |= dict.fromkeys(block_makers(tree), make_block) | dict(names) | {"__name__": tree.name}
     module = ast.fix_missing_locations(ast.Module([bare(tree)], []))
     flags = __future__.annotations.compiler_flag
-    exec(compile(module, f"<{tree.name}>", "exec", flags, dont_inherit=True), scope)
+    exec(compile(module, file, "exec", flags, dont_inherit=True), scope)
     return scope[tree.name]
 
 
@@ -83,10 +99,14 @@ def read_queue(where: str) -> QueueSource:
     path = Path(place) if place.endswith(".py") else _file_of(place)
     if not path.is_file():
         raise BadSourceError(f"there is no file {path}")
-    return parse_queue(path.read_text(encoding="utf-8"), name)
+    with path.open("rb") as bytes_of:
+        encoding, _ = tokenize.detect_encoding(bytes_of.readline)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        raise BadSourceError(f"{path} is written in {encoding}; only UTF-8 is read")
+    return parse_queue(path.read_text(encoding=encoding), name, str(path))
 
 
-def parse_queue(text: str, name: str) -> QueueSource:
+def parse_queue(text: str, name: str, file: str = "<text>") -> QueueSource:
     """The class called `name` in a text of Python."""
     try:
         tree = ast.parse(text)
@@ -94,7 +114,7 @@ def parse_queue(text: str, name: str) -> QueueSource:
         raise BadSourceError(f"this is not Python: {error}") from error
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
-            return QueueSource(name, node, _layout_of(node))
+            return QueueSource(name, node, _layout_of(node), ModuleScope(tree, name, file))
     raise BadSourceError(f"there is no class {name} at the top level")
 
 
@@ -145,6 +165,28 @@ def _raised_names(tree: ast.AST) -> set[str]:
 def _free_names(tree: ast.AST) -> set[str]:
     loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return {name for name in loaded if not hasattr(builtins, name)}
+
+
+def is_exception(value: object) -> bool:
+    """Something that a method may raise to refuse; not what Python itself gives a meaning, such as StopIteration."""
+    special = (StopIteration, StopAsyncIteration)
+    return isinstance(value, type) and issubclass(value, Exception) and not issubclass(value, special)
+
+
+def is_plain_error(scope: ModuleScope, name: str) -> bool:
+    """A class derived from exceptions alone, as far as the text is at hand; what it says is not looked at."""
+    if scope.builtin(name):
+        return is_exception(getattr(builtins, name))
+    found = scope.class_called(name)
+    if found is None:
+        return True
+    tree, there = found
+    special = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} & _MAKES_CLASSES
+    plain = not (tree.decorator_list or tree.keywords or special) and bool(tree.bases)
+    return plain and all(isinstance(base, ast.Name) and is_plain_error(there, base.id) for base in tree.bases)
+
+
+_MAKES_CLASSES = {"__new__", "__init_subclass__", "__class_getitem__"}
 
 
 def _stand_in(name: str) -> type[Exception]:

@@ -1,4 +1,8 @@
-"""What a method meets instead of blocks, numbers and lists: proxies that build Z3 terms and fork at each test."""
+"""What a method meets instead of blocks, numbers and lists: proxies that build Z3 terms and fork at each test.
+
+Each says what it can be asked; whatever else Python could ask of an object refuses, so that nothing that is inherited
+from `object`, such as equality by identity, is ever taken for an answer.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from blockpool.proofs.prove.queue.rewrite import UnsupportedError
+from blockpool.proofs.prove.queue.refusing import UnsupportedError
 
 if TYPE_CHECKING:
     from blockpool.proofs.prove.queue.execution import Execution
@@ -17,24 +21,37 @@ NONE, HEAD, TAIL = z3.Consts("none head tail", BLOCK)
 Field = Callable[[z3.ExprRef], z3.ExprRef]
 
 
-class Truth:
-    """A condition. Asking for its truth forks the execution."""
-
-    __slots__ = ("run", "term")
-
-    def __init__(self, run: Execution, term: z3.BoolRef) -> None:
-        self.run = run
-        self.term = term
-
-    def __bool__(self) -> bool:
-        return self.run.branch(self.term)
+_ASKED = (
+    "eq ne lt le gt ge hash bool len contains iter next reversed getitem setitem delitem call enter exit await repr "
+    "str format bytes int float complex index round trunc floor ceil abs neg pos invert length_hint missing"
+)
+_COMBINED = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or"
 
 
-class Number:
+def _refusal(special: str) -> Callable[..., Any]:
+    def refuse(self: Any, *_others: Any) -> Any:
+        raise UnsupportedError(f"{special} of {self._what()} is asked, which is not modelled")
+
+    return refuse
+
+
+class Strict:
+    """A value that refuses everything that its class does not define."""
+
+    __slots__ = ()
+
+    def _what(self) -> str:
+        return f"a {type(self).__name__}"
+
+
+for _name in [*_ASKED.split(), *(prefix + name for name in _COMBINED.split() for prefix in ("", "r"))]:
+    setattr(Strict, f"__{_name}__", _refusal(_name))
+
+
+class Number(Strict):  # noqa: PLW1641  (what is inherited refuses)
     """An integer of any size."""
 
     __slots__ = ("run", "term")
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, run: Execution, term: z3.ArithRef) -> None:
         self.run = run
@@ -55,33 +72,32 @@ class Number:
     def __neg__(self) -> Number:
         return Number(self.run, -self.term)
 
-    def __lt__(self, other: Any) -> Truth:
-        return Truth(self.run, self.term < integer(other))
+    def __lt__(self, other: Any) -> bool:
+        return self.run.branch(self.term < integer(other))
 
-    def __le__(self, other: Any) -> Truth:
-        return Truth(self.run, self.term <= integer(other))
+    def __le__(self, other: Any) -> bool:
+        return self.run.branch(self.term <= integer(other))
 
-    def __gt__(self, other: Any) -> Truth:
-        return Truth(self.run, self.term > integer(other))
+    def __gt__(self, other: Any) -> bool:
+        return self.run.branch(self.term > integer(other))
 
-    def __ge__(self, other: Any) -> Truth:
-        return Truth(self.run, self.term >= integer(other))
+    def __ge__(self, other: Any) -> bool:
+        return self.run.branch(self.term >= integer(other))
 
-    def __eq__(self, other: object) -> Truth:  # type: ignore[override]
-        return Truth(self.run, self.term == integer(other))
+    def __eq__(self, other: object) -> bool:
+        return self.run.branch(self.term == integer(other))
 
-    def __ne__(self, other: object) -> Truth:  # type: ignore[override]
-        return Truth(self.run, self.term != integer(other))
+    def __ne__(self, other: object) -> bool:
+        return self.run.branch(self.term != integer(other))
 
     def __bool__(self) -> bool:
         return self.run.branch(self.term != 0)
 
 
-class Node:
+class Node(Strict):  # noqa: PLW1641  (what is inherited refuses)
     """A block, or None: a block whose attributes are read and written on the symbolic heap."""
 
     __slots__ = ("run", "term")
-    __hash__ = None  # type: ignore[assignment]
     run: Execution
     term: z3.ExprRef
 
@@ -94,7 +110,7 @@ class Node:
             raise AttributeError(name)
         self.run.crashes_if(self.term == NONE, f"reads .{name} of None")
         if name not in self.run.heap:
-            return Text(name)
+            return Unknown(f".{name}")
         return Node(self.run, self.run.heap[name](self.term))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -106,48 +122,49 @@ class Node:
     def __bool__(self) -> bool:
         return self.run.branch(self.term != NONE)
 
-    def __eq__(self, other: object) -> Truth:  # type: ignore[override]
-        return Truth(self.run, self.term == block_term(other))
+    def __eq__(self, other: object) -> bool:
+        self.run.compares_blocks()
+        return self.run.branch(self.term == block_term(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
-class Text:
-    """Something that may only be shown in a message, such as a block's id."""
+class Unknown(Strict):
+    """Something of which nothing is known: it may be handed on and told in a message, and never asked."""
 
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        object.__setattr__(self, "name", name)
 
-    def __bool__(self) -> bool:
-        raise UnsupportedError(f"a decision depends on .{self.name}, which is not modelled")
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
-
-
-class Forgotten:
-    """The value of a local after a loop, where it is not known."""
+    def _what(self) -> str:
+        return str(self.name)
 
     def __getattr__(self, name: str) -> Any:
-        raise UnsupportedError("a local that a loop sets is used after it, and its value there is not known")
+        raise UnsupportedError(f"{self.name} is used, which is not modelled")
 
-    def __bool__(self) -> bool:
-        return bool(self.known)
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise UnsupportedError(f"{self.name} is written to, which is not modelled")
 
 
-class Items:
-    """A list of blocks: `length` items, of which item i is `at(i)`."""
+class Items(Strict):
+    """A list of blocks: `length` items, of which item i is `at(i)`. What was `given` belongs to the caller."""
 
-    __slots__ = ("at", "length", "run")
-    __hash__ = None  # type: ignore[assignment]
+    __slots__ = ("at", "given", "length", "run")
 
-    def __init__(self, run: Execution, length: z3.ArithRef, at: Callable[[Any], z3.ExprRef]) -> None:
+    def __init__(
+        self, run: Execution, length: z3.ArithRef, at: Callable[[Any], z3.ExprRef], *, given: bool = False
+    ) -> None:
         self.run = run
         self.length = length
         self.at = at
+        self.given = given
         run.lists.append(self)
 
     def append(self, value: Any) -> None:
+        if self.given:
+            raise UnsupportedError("the list that the method was given is changed")
         before, place, item = self.at, self.length, block_term(value)
         self.at = lambda index: z3.If(index == place, item, before(index))
         self.length = self.length + 1
@@ -163,6 +180,7 @@ class Items:
         return Node(self.run, self.at(place))
 
     def __contains__(self, value: Any) -> bool:
+        self.run.compares_blocks()
         return self.run.finds(self, block_term(value))
 
     def __bool__(self) -> bool:
@@ -172,14 +190,14 @@ class Items:
         raise UnsupportedError("a list is iterated outside a loop")
 
 
-class Reversed:
+class Reversed(Strict):
     """`reversed(items)`: only looped over."""
 
     def __init__(self, items: Items) -> None:
         self.items = items
 
 
-class Span:
+class Span(Strict):
     """`range(length)`: only looped over."""
 
     def __init__(self, length: z3.ArithRef) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from blockpool.proofs.adequacy.defects.loader import DefectFinder, OutdatedDefectError, install, modules_of
-from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS, Defect, Edit, defects_in
+from blockpool.proofs.adequacy.defects.seeded import CANARIES, DEFECTS
+from blockpool.proofs.core.edits import Defect, Edit
+from blockpool.proofs.core.loader import DefectFinder, OutdatedDefectError, install, modules_of
 from blockpool.proofs.core.obligation import Verdict
 from blockpool.proofs.core.sources import tree_of
-from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.suite.checks import CATCHES, caught
 
 MODULE = "module_to_be_made_wrong"
@@ -164,29 +164,3 @@ def test_a_trial_that_breaks_down_is_inconclusive() -> None:
     [obligation] = caught("there is no such defect")
     assert obligation.verdict is Verdict.INCONCLUSIVE
     assert "StopIteration" in obligation.words
-
-
-# --- defects of a file ---
-
-
-def test_a_file_may_name_modules_without_the_package(tmp_path: Path) -> None:
-    file = tmp_path / "defects.json"
-    file.write_text('{"one": [["impl.pool", "a", "b"], ["blockpool.spec.pool.state", "c", ""]]}', encoding="utf-8")
-    edits = Edit("blockpool.impl.pool", "a", "b"), Edit("blockpool.spec.pool.state", "c", "")
-    assert list(defects_in(file)) == [Defect("one", edits)]
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"one": [["impl.pool", "a"]]}', '{"one": [["impl.pool", "a", 1]]}'])
-def test_a_file_of_another_form_is_an_error_that_names_it(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "defects.json"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(FormatError, match=r"defects\.json has no defects"):
-        list(defects_in(file))
-
-
-def test_a_defect_of_a_file_is_tried(tmp_path: Path) -> None:
-    file = tmp_path / "defects.json"
-    file.write_text('{"outdated": [["impl.pool", "no such text", ""]]}', encoding="utf-8")
-    (found,) = caught("outdated", file=file)
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "0 places" in found.words

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from blockpool.proofs.adequacy.defects.loader import install
 from blockpool.proofs.adequacy.mutation.hot_swap import NotSwappableError, Swapper
 from blockpool.proofs.adequacy.mutation.mutants import Mutant, mutants_of, source_of
 from blockpool.proofs.adequacy.mutation.targets import area_of, modules_of
+from blockpool.proofs.core.loader import install
 
 MODULE = "tree_to_be_mutated"
 SOURCE = '''"""A module."""

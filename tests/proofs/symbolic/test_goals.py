@@ -29,7 +29,7 @@ FAMILIES = (SINGLES, PAIRS, SHORT_PAIRS, KEYED_PAIRS, WATCHED_PAIRS, BLANK_TRIPL
 PRELUDE = """
 import sys
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
-from blockpool.proofs.adequacy.defects.loader import install
+from blockpool.proofs.core.loader import install
 """
 
 WITH_DEFECT = (

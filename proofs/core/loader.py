@@ -6,7 +6,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
-from blockpool.proofs.adequacy.defects.seeded import Defect
+from blockpool.proofs.core.edits import Defect
 
 
 class OutdatedDefectError(Exception):
