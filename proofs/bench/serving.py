@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from blockpool.proofs.bench.stream import Recorder, Stream
-from blockpool.proofs.replay.trace import TraceRequest
+from blockpool.proofs.replay.requests import TraceRequest
 
 CHUNK = 8192
 """Tokens of prompt computed in a step."""

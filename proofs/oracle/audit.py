@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.oracle.trace import CutOffError, Entry, Header, read_trace
-from blockpool.proofs.oracle.wire import FormatError
 from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import BlockName, Call, Ok, Start, Started
 from blockpool.spec.contract.judge import Judge

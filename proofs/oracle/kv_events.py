@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from blockpool.proofs.oracle.wire import FormatError, shortened
+from blockpool.proofs.core.strict_json import FormatError, converted, decoded, shortened
 from blockpool.spec.pool.events import Cleared, Event, Mirror, Removed, Stored
 
 Hash = int | str
@@ -114,18 +114,15 @@ class EventAudit:
         return {place: (len(mirror.copies), mirror.copies.total()) for place, mirror in sorted(self.mirrors.items())}
 
     def _line(self, line: str | bytes) -> Iterator[tuple[str, str]]:
-        try:
-            document = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise FormatError(f"not JSON: {error}") from error
+        document = decoded(line)
         if isinstance(document, dict) and "batch" in document:
-            numbered = _converted(document, Numbered)
+            numbered: Numbered = converted(document, Numbered)
             if self._expected is not None and numbered.seq != self._expected:
                 yield "no_batch_is_missing", f"message {numbered.seq} follows {self._expected - 1}"
             self._expected = numbered.seq + 1
             yield from self._batch(numbered.batch)
         elif isinstance(document, list) and document and not isinstance(document[0], str):
-            yield from self._batch(_converted(document, Batch))
+            yield from self._batch(converted(document, Batch))
         else:
             yield from self._event(document, 0)
 
@@ -141,7 +138,7 @@ class EventAudit:
                 if place[0] == rank:
                     mirror.believe(Cleared())
             return
-        event = _converted(fields, StoredEvent if kind == "BlockStored" else RemovedEvent)
+        event = converted(fields, StoredEvent if kind == "BlockStored" else RemovedEvent)
         mirror = self.mirrors.setdefault((rank, event.medium or "GPU"), Mirror(bag=self.per_copy))
         for meaning in _meanings(event):
             contradiction = mirror.contradiction(meaning)
@@ -182,11 +179,3 @@ def _meanings(event: StoredEvent | RemovedEvent) -> list[Event]:
 def _words(event: StoredEvent | RemovedEvent) -> str:
     kind = "BlockStored" if isinstance(event, StoredEvent) else "BlockRemoved"
     return f"{kind} {shortened(event.block_hashes)}"
-
-
-def _converted(value: Any, kind: type[Any]) -> Any:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        words, _, path = str(error).partition(" - at ")
-        raise FormatError(words[0].lower() + words[1:], path.strip("`").removeprefix("$").removeprefix(".")) from error

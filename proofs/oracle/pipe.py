@@ -21,7 +21,8 @@ from typing import Any
 
 import msgspec
 
-from blockpool.proofs.oracle.wire import FormatError, call_document, dump, parse, read_reply, shortened
+from blockpool.proofs.core.strict_json import FormatError, converted, parse, shortened
+from blockpool.proofs.oracle.wire import call_document, dump, read_reply
 from blockpool.spec.contract.calls import CORE, OPERATIONS, Call, Fault, Reply, Start
 from blockpool.spec.contract.profiles import Profile
 
@@ -87,9 +88,9 @@ class PipeSubject:
             answer = self._exchange({"op": "hello", "protocol": PROTOCOL})
             if "ok" not in answer:
                 raise SubjectFailedError(f"hello was answered with {shortened(answer)}")
-            hello: Hello = msgspec.convert(answer["ok"], Hello)
+            hello: Hello = converted(answer["ok"], Hello, "ok")
             _check_operations(hello.operations)
-        except (FormatError, msgspec.ValidationError) as error:
+        except FormatError as error:
             self.close()
             raise SubjectFailedError(f"the answer to hello is not one: {error}") from error
         except SubjectFailedError:

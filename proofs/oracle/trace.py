@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from blockpool.proofs.oracle.wire import FormatError, call_document, dump, parse, read_call, read_reply, reply_document
+from blockpool.proofs.core.strict_json import FormatError, converted, parse, within
+from blockpool.proofs.oracle.wire import call_document, dump, read_call, read_reply, reply_document
 from blockpool.spec.contract.calls import Call, Reply
 
 FORMAT = "blockpool-trace/1"
@@ -34,6 +35,14 @@ class Entry(NamedTuple):
     line: int
     call: Call
     reply: Reply
+    owner: str | None = None
+
+
+class _Written(msgspec.Struct, forbid_unknown_fields=True):
+    """The same, as it is written."""
+
+    call: dict[str, Any]
+    reply: dict[str, Any]
     owner: str | None = None
 
 
@@ -67,12 +76,7 @@ def read_trace(lines: Iterable[bytes]) -> tuple[Header, Iterator[Entry]]:
 
 def _header(line: bytes) -> Header:
     try:
-        document = parse(_whole(line))
-        if document.get("format") != FORMAT:
-            raise FormatError(f"this is read: {FORMAT!r}, not {document.get('format')!r}", "format")
-        header: Header = msgspec.convert(document, Header)
-    except msgspec.ValidationError as error:
-        raise FormatError(str(error), line=1) from error
+        header: Header = converted(parse(_whole(line), FORMAT), Header)
     except FormatError as error:
         raise error.at_line(1) from error
     return header
@@ -87,25 +91,11 @@ def _entries(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
 
 
 def _entry(number: int, document: dict[str, Any]) -> Entry:
-    stray = document.keys() - {"call", "reply", "owner"}
-    if stray:
-        raise FormatError("unknown field; known are: call, reply, owner", min(stray))
-    for field in ("call", "reply"):
-        if not isinstance(document.get(field), dict):
-            raise FormatError("an object is needed", field)
-    owner = document.get("owner")
-    if owner is not None and not isinstance(owner, str):
-        raise FormatError("a string is needed", "owner")
-    call = _part("call", lambda: read_call(document["call"]))
-    return Entry(number, call, _part("reply", lambda: read_reply(call.op, document["reply"])), owner)
-
-
-def _part(name: str, read: Any) -> Any:
-    """Read a part of a line; an error names the field within the line."""
-    try:
-        return read()
-    except FormatError as error:
-        raise FormatError(error.words, f"{name}.{error.field}" if error.field else name) from error
+    written: _Written = converted(document, _Written)
+    with within("call"):
+        call = read_call(written.call)
+    with within("reply"):
+        return Entry(number, call, read_reply(call.op, written.reply), written.owner)
 
 
 def _whole(line: bytes) -> bytes:

@@ -10,11 +10,12 @@ Whatever comes from outside is checked: a line that is not of this form is a For
 """
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any
 
 import msgspec
 
+from blockpool.proofs.core.strict_json import FormatError, converted, shortened
 from blockpool.spec.contract.calls import (
     OPERATIONS,
     AllCleared,
@@ -56,30 +57,6 @@ ANSWERS: dict[str, Any] = {
 EVENTS: dict[str, type[Any]] = {"stored": StoredKeys, "removed": RemovedKeys, "cleared": AllCleared}
 
 
-class FormatError(ValueError):
-    """Input that is not of the form it should have: which line, which field, and what is wrong with it."""
-
-    def __init__(self, words: str, field: str = "", line: int | None = None) -> None:
-        self.words, self.field, self.line = words, field, line
-        place = [f"line {line}"] * (line is not None) + [f"field {field!r}"] * bool(field)
-        super().__init__(": ".join([", ".join(place), words]) if place else words)
-
-    def at_line(self, line: int) -> "FormatError":
-        """The same, known to be on this line."""
-        return type(self)(self.words, self.field, line)
-
-
-def parse(line: str | bytes) -> dict[str, Any]:
-    """One line as a JSON object."""
-    try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(f"not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise FormatError(f"an object is needed, not {shortened(found)}")
-    return found
-
-
 def dump(document: Mapping[str, Any]) -> bytes:
     """One line, with its end."""
     return msgspec.json.encode(document) + b"\n"
@@ -97,7 +74,7 @@ def read_call(document: Mapping[str, Any]) -> Call:
     if not isinstance(op, str) or op not in OPERATIONS:
         raise FormatError(f"unknown operation {shortened(op)}; known are {', '.join(OPERATIONS)}", "op")
     arguments = {name: value for name, value in document.items() if name != "op"}
-    call: Call = _converted(arguments, OPERATIONS[op])
+    call: Call = converted(arguments, OPERATIONS[op])
     return call
 
 
@@ -123,22 +100,16 @@ def read_reply(op: str, document: Mapping[str, Any]) -> Reply:
     if stray:
         raise FormatError(f"a reply {kind!r} has no field {min(stray)!r}", min(stray))
     if kind == "refused":
-        return Refused(_converted(document["refused"], str, "refused"))
+        return Refused(converted(document["refused"], str, "refused"))
     if kind == "fault":
-        fault: Fault = _converted(document["fault"], Fault, "fault")
+        fault: Fault = converted(document["fault"], Fault, "fault")
         return fault
-    told: Told = _converted(document.get("told", ()), Told, "told")
+    told: Told = converted(document.get("told", ()), Told, "told")
     return Ok(_answer(op, document["ok"]), told)
 
 
-def shortened(value: object) -> str:
-    """A value from outside, for a message."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
 def _answer(op: str, value: Any) -> Value:
-    answer: Any = _converted(value, ANSWERS[op], "ok")
+    answer: Any = converted(value, ANSWERS[op], "ok")
     return tuple(map(_read_event, answer)) if op == "events" else answer
 
 
@@ -146,7 +117,7 @@ def _read_event(document: Mapping[str, Any]) -> PoolEvent:
     kind = document.get("type")
     if not isinstance(kind, str) or kind not in EVENTS:
         raise FormatError(f"unknown event {shortened(kind)}; known are {', '.join(EVENTS)}", "ok.type")
-    event: PoolEvent = _converted({k: v for k, v in document.items() if k != "type"}, EVENTS[kind], "ok")
+    event: PoolEvent = converted({k: v for k, v in document.items() if k != "type"}, EVENTS[kind], "ok")
     return event
 
 
@@ -161,21 +132,3 @@ def _plain(value: Value) -> Any:
 def _event_document(event: PoolEvent) -> dict[str, Any]:
     name = next(name for name, kind in EVENTS.items() if kind is type(event))
     return {"type": name, **{f.name: getattr(event, f.name) for f in fields(event)}}
-
-
-def _converted(value: Any, kind: Any, where: str = "") -> Any:
-    """The value as this type, strictly: no string is a number, no field is missing or unknown."""
-    if is_dataclass(kind) and isinstance(value, Mapping):
-        names = [field.name for field in fields(kind)]
-        unknown = value.keys() - set(names)
-        if unknown:
-            field = min(unknown, key=str)
-            known = ", ".join(names) or "none"
-            raise FormatError(f"unknown field; known are: {known}", f"{where}.{field}" if where else str(field))
-    try:
-        return msgspec.convert(value, kind, strict=True)
-    except msgspec.ValidationError as error:
-        words, _, path = str(error).partition(" - at ")
-        inner = path.strip("`").removeprefix("$").removeprefix(".")
-        separator = "." if where and inner and not inner.startswith("[") else ""
-        raise FormatError(words[0].lower() + words[1:], f"{where}{separator}{inner}") from error

@@ -1,13 +1,11 @@
 """Replaying request traces: a small engine drives the managers of `impl`, and the spec takes every call of the pool.
 
-    trace.py        one request of a trace, and its prompt as block identities
+    requests.py     one request of a trace, and the same in the scaled model
     reader.py       trace files, each line checked
     synthetic.py    a built-in workload, made from a seed
-    sequence.py     a request in the scaled model
     calls.py        the pool under the managers, its calls counted and timed
     lockstep.py     the same pool, each call also taken and judged by the spec
-    bookkeeping.py  digests and the keys they stand for, no longer than needed
-    words.py        differences between large states in few words
+    comparison.py   digests and the keys they stand for, and differences between large states in few words
     memory.py       what the blocks contain, and whether requests read what they should
     managed.py      the managers under the engine, and whether every reference is accounted for
     engine.py       admission, decoding, preemption
@@ -21,9 +19,9 @@ still computes real SHA-256 chains over these tokens, only shorter ones, and the
 
 from blockpool.proofs.replay.reader import TraceError, requests_from_file
 from blockpool.proofs.replay.report import Mismatch, ReplayReport
+from blockpool.proofs.replay.requests import TRACE_BLOCK, TraceRequest, check_block_size
 from blockpool.proofs.replay.run import replay
 from blockpool.proofs.replay.synthetic import synthetic_requests
-from blockpool.proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
 
 __all__ = [
     "TRACE_BLOCK",

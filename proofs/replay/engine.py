@@ -20,8 +20,7 @@ from itertools import count
 
 from blockpool.proofs.refine.lockstep import MismatchError
 from blockpool.proofs.replay.managed import Managed
-from blockpool.proofs.replay.sequence import Sequence
-from blockpool.proofs.replay.trace import TraceRequest
+from blockpool.proofs.replay.requests import Sequence, TraceRequest
 
 ROUND = 16
 """Output tokens that each running request gains in a pass."""

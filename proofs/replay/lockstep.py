@@ -21,9 +21,8 @@ from blockpool.proofs.core.text import call
 from blockpool.proofs.refine.abstraction import abstract, differences, events_of
 from blockpool.proofs.refine.correspondence import BrokenPoolError
 from blockpool.proofs.refine.lockstep import MismatchError
-from blockpool.proofs.replay.bookkeeping import FindableNames
 from blockpool.proofs.replay.calls import CountedPool
-from blockpool.proofs.replay.words import clipped, differing
+from blockpool.proofs.replay.comparison import FindableNames, clipped, differing
 from blockpool.spec import (
     Action,
     BlockId,

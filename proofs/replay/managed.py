@@ -13,7 +13,7 @@ from blockpool.impl.managers import Coordinator, GroupSpec, Kind
 from blockpool.proofs.refine.lockstep import MismatchError
 from blockpool.proofs.replay.calls import CountedPool
 from blockpool.proofs.replay.memory import Memory
-from blockpool.proofs.replay.sequence import Sequence
+from blockpool.proofs.replay.requests import Sequence
 
 T = TypeVar("T")
 

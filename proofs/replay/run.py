@@ -13,7 +13,7 @@ from blockpool.proofs.replay.lockstep import LockstepPool
 from blockpool.proofs.replay.managed import Managed
 from blockpool.proofs.replay.memory import Memory
 from blockpool.proofs.replay.report import Mismatch, ReplayReport
-from blockpool.proofs.replay.trace import TRACE_BLOCK, TraceRequest, check_block_size
+from blockpool.proofs.replay.requests import TRACE_BLOCK, TraceRequest, check_block_size
 
 Around = Callable[[BlockPool], AbstractContextManager[object]]
 """A context in which a pool serves: a recorder, or a monitor."""

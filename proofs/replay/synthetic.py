@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, count
 from random import Random
 
-from blockpool.proofs.replay.trace import TRACE_BLOCK, TraceRequest
+from blockpool.proofs.replay.requests import TRACE_BLOCK, TraceRequest
 
 SYSTEM_TOKENS = 1300  # two blocks that all chats share, and the start of a third one
 LONGEST_PROMPT = 24_000  # a chat that would grow beyond it starts again

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from blockpool.proofs.adequacy.defects.redundant import REDUNDANT
 from blockpool.proofs.adequacy.defects.run_defect import DIED, WITHOUT
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
 from blockpool.proofs.core.jobs import run_module
@@ -30,6 +29,16 @@ SENTENCES = {
     CAUGHT: "Some gate notices each of the seeded defects.",
     NEEDED: "Each claim of the spec kills a defect that no other claim kills, or is listed as redundant.",
 }
+
+REDUNDANT: dict[str, str] = {
+    "every_block_is_free_or_held": "follows from the claims on counts and queue; it is the number schedulers rely on",
+    "only_lending_calls_change_the_queue": "another order breaks survivors_keep_their_order, other blocks an "
+    "invariant; it names the call that was not allowed to",
+    "each_step_is_a_step_of_the_ledger": "the promise at its highest level: its breaks show in the pool's claims, too",
+    "when_all_is_quiet_every_block_is_free": "follows from every_reference_is_accounted_for and the pool's invariants; "
+    "it is what an operator sees",
+}
+"""Claims that kill no defect alone, and why they are kept."""
 
 CLAIMS_OF = {"explore": CLAIMS, "model": WORLD_CLAIMS}
 """The gates that judge the spec's own claims: of the pool alone, and of requests and memory around it."""

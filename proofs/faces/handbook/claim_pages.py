@@ -5,8 +5,7 @@ from inspect import getsource
 from textwrap import dedent
 from typing import Any
 
-from blockpool.proofs.adequacy.defects.matrix import sole_kills
-from blockpool.proofs.adequacy.defects.redundant import REDUNDANT
+from blockpool.proofs.adequacy.defects.matrix import REDUNDANT, sole_kills
 from blockpool.proofs.cases.bug_catalogue import naming
 from blockpool.proofs.core.sources import file_of
 from blockpool.proofs.faces.handbook.drawings import play, strip

@@ -14,10 +14,10 @@ from shlex import join
 from typing import Any
 
 from blockpool.proofs.core.obligation import Verdict
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.faces.explorer.page import DRAWING, filled, sentences
 from blockpool.proofs.faces.stories.explain import sentence_of
 from blockpool.proofs.faces.stories.story import Story, told
-from blockpool.proofs.oracle.wire import FormatError
 from blockpool.proofs.refine.search_obligations import COUNTED, COVERED, SEARCHED
 
 FORMAT = "blockpool-verdicts/1"

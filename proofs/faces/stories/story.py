@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from blockpool.proofs.core.counterexample import Counterexample, beginning, told_of, walk
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.core.text import call as in_words
 from blockpool.proofs.faces.stories.pictures import Picture, books_picture, differences, picture_of
 from blockpool.proofs.faces.stories.stepping import INSIDE, verdicts
 from blockpool.proofs.oracle.audit import Audit, audit
 from blockpool.proofs.oracle.example import OracleExample
 from blockpool.proofs.oracle.trace import CutOffError, Entry, read_trace
-from blockpool.proofs.oracle.wire import FormatError
 from blockpool.spec import INVARIANTS, STEP_PROPERTIES, WORLD_INVARIANTS, WORLD_STEP_PROPERTIES, World, while_telling
 from blockpool.spec.contract.call_text import answered, shown
 from blockpool.spec.contract.calls import Call, Ok, Reply, Start, Started

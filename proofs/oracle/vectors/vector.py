@@ -7,9 +7,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from blockpool.proofs.oracle.wire import FormatError, call_document, parse, read_call, shortened
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from blockpool.proofs.core.strict_json import FormatError, converted, parse, shortened, within
+from blockpool.proofs.oracle.wire import call_document, read_call
 from blockpool.spec.contract.calls import BlockName, Call, Start
 from blockpool.spec.contract.profiles import PROFILES
 
@@ -66,7 +69,7 @@ class Vector:
     receipt: Receipt
 
 
-class VectorError(ValueError):
+class VectorError(FormatError):
     """A file that is no vector: which file, which field, and what is wrong with it."""
 
 
@@ -125,23 +128,49 @@ def read_all(folder: Path) -> list[Vector]:
 def read(path: Path) -> Vector:
     """The vector in a file. Raises VectorError."""
     try:
-        return _vector(parse(path.read_bytes()))
+        return _vector(parse(path.read_bytes(), FORMAT))
     except FormatError as error:
         raise VectorError(f"{path}: {error}") from error
 
 
+class _Written(Struct, forbid_unknown_fields=True):
+    """A file."""
+
+    format: str
+    name: str
+    about: str
+    profile: str
+    start: dict[str, Any]
+    steps: list[Any]
+    receipt: dict[str, Any]
+
+
+class _WrittenStep(Struct, forbid_unknown_fields=True):
+    call: dict[str, Any]
+    expect: Any
+    idle: bool = False
+
+
+class _Allowed(Struct, forbid_unknown_fields=True):
+    """One of the first three; nobody is told during a refusal."""
+
+    ok: Any = UNSET
+    any: Annotated[tuple[Answer, ...], Meta(min_length=1)] | UnsetType = UNSET
+    refused: Annotated[tuple[str, ...], Meta(min_length=1)] | UnsetType = UNSET
+    told: tuple[tuple[str, str], ...] | UnsetType = UNSET
+
+
 def _vector(document: dict[str, Any]) -> Vector:
-    if document.get("format") != FORMAT:
-        raise FormatError(f"{shortened(document.get('format'))} is not {FORMAT!r}", "format")
-    known = {"format", "name", "about", "profile", "start", "steps", "receipt"}
-    _only(document, known)
-    name, about, profile = (_of(document, field, str) for field in ("name", "about", "profile"))
-    if profile not in PROFILES:
-        raise FormatError(f"there is no profile {shortened(profile)}", "profile")
-    start = _placed("start", _start, _of(document, "start", dict))
-    steps = tuple(_placed(f"steps[{n}]", _step, one) for n, one in enumerate(_of(document, "steps", list)))
-    receipt = _placed("receipt", _receipt, _of(document, "receipt", dict))
-    return Vector(name, about, profile, start, steps, receipt)
+    written: _Written = converted(document, _Written)
+    if written.profile not in PROFILES:
+        raise FormatError(f"there is no profile {shortened(written.profile)}", "profile")
+    with within("start"):
+        start = _start(written.start)
+    steps = tuple(_step(one, f"steps[{place}]") for place, one in enumerate(written.steps))
+    for absent in (one.name for one in fields(Receipt) if one.name not in written.receipt):
+        raise FormatError(f"missing required field `{absent}`", f"receipt.{absent}")
+    receipt: Receipt = converted(written.receipt, Receipt, "receipt")
+    return Vector(written.name, written.about, written.profile, start, steps, receipt)
 
 
 def _start(document: dict[str, Any]) -> Start:
@@ -153,69 +182,23 @@ def _start(document: dict[str, Any]) -> Start:
     return start
 
 
-def _step(document: Any) -> Step:
-    if not isinstance(document, dict):
-        raise FormatError(f"a step is an object, not {shortened(document)}")
-    _only(document, {"call", "expect", "idle"})
-    call = _placed("call", read_call, _of(document, "call", dict))
-    if isinstance(call, Start):
-        raise FormatError("a vector starts one pool, in field 'start'", "call.op")
-    idle = _of(document, "idle", bool) if "idle" in document else False
-    return Step(call, _placed("expect", _expect, _of(document, "expect", dict)), idle)
+def _step(document: Any, place: str) -> Step:
+    written: _WrittenStep = converted(document, _WrittenStep, place)
+    with within(f"{place}.call"):
+        call = read_call(written.call)
+        if isinstance(call, Start):
+            raise FormatError("a vector starts one pool, in field 'start'", "op")
+    return Step(call, _expect(written.expect, f"{place}.expect"), written.idle)
 
 
-def _expect(document: dict[str, Any]) -> Expect:
-    kinds = [kind for kind in ("ok", "any", "refused") if kind in document]
+def _expect(document: Any, place: str) -> Expect:
+    allowed: _Allowed = converted(document, _Allowed, place)
+    kinds = [kind for kind in ("ok", "any", "refused") if getattr(allowed, kind) is not UNSET]
     if len(kinds) != 1:
-        raise FormatError(f"one of ok, any and refused is needed, not {kinds or list(document)}")
-    (kind,) = kinds
-    _only(document, {kind} if kind == "refused" else {kind, "told"})
-    if kind == "refused":
-        return Expect(reasons=_strings(document, "refused", least=1))
-    answers = (document["ok"],) if kind == "ok" else tuple(_of(document, "any", list))
-    if not answers:
-        raise FormatError("at least one answer is needed", "any")
-    told = document.get("told", [])
-    if not isinstance(told, list) or not all(_is_pair(pair) for pair in told):
-        raise FormatError(f"pairs of block and watcher are needed, not {shortened(told)}", "told")
-    return Expect(answers, tuple((block, watcher) for block, watcher in told))
-
-
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
-
-
-def _receipt(document: dict[str, Any]) -> Receipt:
-    names = [field.name for field in fields(Receipt)]
-    _only(document, set(names))
-    return Receipt(**{name: _strings(document, name) for name in names})
-
-
-def _strings(document: dict[str, Any], field: str, least: int = 0) -> tuple[str, ...]:
-    found = _of(document, field, list)
-    if len(found) < least or not all(isinstance(one, str) for one in found):
-        raise FormatError(f"a list of strings is needed, not {shortened(found)}", field)
-    return tuple(found)
-
-
-def _of(document: dict[str, Any], field: str, kind: type[Any]) -> Any:
-    if field not in document:
-        raise FormatError("the field is missing", field)
-    if type(document[field]) is not kind:
-        names = {str: "a string", list: "a list", dict: "an object", bool: "true or false"}
-        raise FormatError(f"{names[kind]} is needed, not {shortened(document[field])}", field)
-    return document[field]
-
-
-def _only(document: dict[str, Any], known: set[str]) -> None:
-    stray = sorted(document.keys() - known)
-    if stray:
-        raise FormatError(f"unknown field; known are {', '.join(sorted(known))}", stray[0])
-
-
-def _placed(place: str, reader: Any, document: Any) -> Any:
-    """Read a part; what is wrong in it is told with its place in the whole."""
-    try:
-        return reader(document)
-    except FormatError as error:
-        raise FormatError(error.words, f"{place}.{error.field}" if error.field else place) from error
+        raise FormatError(f"one of ok, any and refused is needed, not {kinds or list(document)}", place)
+    if allowed.refused is not UNSET:
+        if allowed.told is not UNSET:
+            raise FormatError("unknown field; known with 'refused' are no others", f"{place}.told")
+        return Expect(reasons=allowed.refused)
+    answers = (allowed.ok,) if allowed.any is UNSET else allowed.any
+    return Expect(answers, () if allowed.told is UNSET else allowed.told)

@@ -14,6 +14,7 @@ from blockpool.proofs.adequacy.defects.least_scopes import ADEQUATE, LADDERS, ad
 from blockpool.proofs.adequacy.defects.matrix import (
     CAUGHT,
     NEEDED,
+    REDUNDANT,
     caught,
     for_ledger,
     judged,
@@ -21,7 +22,6 @@ from blockpool.proofs.adequacy.defects.matrix import (
     sole_kills,
     table,
 )
-from blockpool.proofs.adequacy.defects.redundant import REDUNDANT
 from blockpool.proofs.adequacy.defects.seeded import DEFECTS
 from blockpool.proofs.core import figures as ledger
 from blockpool.proofs.core.jobs import run_module

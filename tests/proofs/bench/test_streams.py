@@ -16,8 +16,8 @@ from blockpool.proofs.bench.micro import WORKS, record_micro
 from blockpool.proofs.bench.serving import record_serving
 from blockpool.proofs.bench.stream import ALLOCATE, FREE, LOOKUP, PUBLISH, TOUCH, Stream, bind, parts_of, run
 from blockpool.proofs.bench.workloads import workloads
+from blockpool.proofs.replay.requests import TraceRequest
 from blockpool.proofs.replay.synthetic import synthetic_requests
-from blockpool.proofs.replay.trace import TraceRequest
 
 OURS = contender("blockpool")
 

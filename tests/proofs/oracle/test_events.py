@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.oracle.kv_events import EventAudit
-from blockpool.proofs.oracle.wire import FormatError
 
 
 def stored(hashes: list[int], parent: int | None = None, tokens: int = 0, **more: object) -> dict[str, object]:
@@ -81,7 +81,7 @@ def test_each_rank_has_a_mirror_of_its_own() -> None:
         ("3", "line 2: an event or a batch"),
         ('{"type":"BlockLost"}', "line 2, field 'type': unknown event 'BlockLost'"),
         ('["BlockStored",[1.5],null,[1],1]', r"line 2, field 'block_hashes\[0\]'"),
-        ('["BlockStored",[1]]', "line 2: object missing required field"),
+        ('["BlockStored",[1]]', "line 2, field 'parent_block_hash': missing required field"),
         ('{"seq":"a","batch":[1,[]]}', "line 2, field 'seq'"),
     ],
 )

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from blockpool.impl import BlockPool, Request
 from blockpool.impl.errors import NotHeld
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.oracle.audit import audit
 from blockpool.proofs.oracle.trace import CutOffError, Entry, TraceWriter, read_trace
-from blockpool.proofs.oracle.wire import FormatError
 from blockpool.proofs.systems.vllm.instrument import Tap
 from blockpool.proofs.systems.vllm.record import record
 from blockpool.proofs.systems.vllm.watch import WatchError, watch, watch_counts
@@ -136,10 +136,10 @@ def test_a_wrong_call_is_the_callers_fault_unless_it_was_refused_as_promised(tmp
         ([], "line 1: the trace is empty"),
         ([b"{}\n"], "line 1, field 'format'"),
         ([b'{"format":"blockpool-trace/9"}\n'], "line 1, field 'format': this is read: 'blockpool-trace/1'"),
-        ([b'{"format":"blockpool-trace/1"}\n'], "line 1: Object missing required field"),
+        ([b'{"format":"blockpool-trace/1"}\n'], "line 1, field 'name': missing required field"),
         ([HEADER, b"nonsense\n"], "line 2: not JSON"),
         ([HEADER, b'{"call":{"op":"alloc","count":1},"reply":{"ok":[]}}\n'], "line 2, field 'call.op': a trace begins"),
-        ([HEADER, BEGUN, b'{"call":{"op":"alloc"},"reply":{"ok":[]}}\n'], "line 3, field 'call': object missing"),
+        ([HEADER, BEGUN, b'{"call":{"op":"alloc"},"reply":{"ok":[]}}\n'], "line 3, field 'call.count': missing"),
         ([HEADER, BEGUN, b'{"call":{"op":"alloc","count":1},"reply":{"ok":1}}\n'], "line 3, field 'reply.ok'"),
         ([HEADER, BEGUN, b'{"call":{"op":"alloc","count":1}}\n'], "line 3, field 'reply'"),
         ([HEADER, BEGUN, b'{"call":[],"reply":{}}\n'], "line 3, field 'call'"),

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blockpool.proofs.oracle.wire import (
-    ANSWERS,
-    FormatError,
-    call_document,
-    dump,
-    parse,
-    read_call,
-    read_reply,
-    reply_document,
-)
+from blockpool.proofs.core.strict_json import FormatError, parse
+from blockpool.proofs.oracle.wire import ANSWERS, call_document, dump, read_call, read_reply, reply_document
 from blockpool.spec.contract.calls import (
     AllCleared,
     Alloc,
@@ -89,8 +81,8 @@ def test_a_reply_is_this_line(op: str, reply: Reply, line: str) -> None:
         ('{"op":"fly"}', "field 'op': unknown operation 'fly'"),
         ('{"op":["alloc"]}', "field 'op'"),
         ("{}", "field 'op'"),
-        ('{"op":"alloc"}', "missing required field `count`"),
-        ('{"op":"alloc","count":"2"}', "field 'count': expected `int`, got `str`"),
+        ('{"op":"alloc"}', "field 'count': missing required field `count`"),
+        ('{"op":"alloc","count":"2"}', "field 'count': expected `int`, got `str`: '2'"),
         ('{"op":"alloc","count":true}', "field 'count': expected `int`, got `bool`"),
         ('{"op":"free","blocks":[1,null]}', r"field 'blocks\[1\]'"),
         ('{"op":"free","blocks":[1],"group":0}', "field 'group': unknown field"),
@@ -110,11 +102,11 @@ def test_what_is_not_a_call_is_named(line: str, complaint: str) -> None:
         ("alloc", '{"ok":[1],"note":1}', "field 'note'"),
         ("alloc", '{"ok":[1],"told":[[1]]}', "field 'told"),
         ("free", '{"ok":1}', "field 'ok': expected `null`"),
-        ("start", '{"ok":{}}', "missing required field `capacity`"),
+        ("start", '{"ok":{}}', "field 'ok.capacity': missing required field"),
         ("start", '{"ok":{"capacity":1,"size":2}}', "field 'ok.size': unknown field"),
         ("events", '{"ok":[{"type":"lost"}]}', "unknown event 'lost'"),
-        ("free", '{"fault":{"message":"x"}}', "missing required field `error`"),
-        ("free", '{"refused":3}', "field 'refused'"),
+        ("free", '{"fault":{"message":"x"}}', "field 'fault.error': missing required field"),
+        ("free", '{"refused":3}', "field 'refused': expected `str`, got `int`: 3"),
     ],
 )
 def test_what_is_not_a_reply_is_named(op: str, line: str, complaint: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from blockpool.impl import BlockPool
 from blockpool.proofs.refine.correspondence import BrokenPoolError
 from blockpool.proofs.replay import Mismatch, TraceRequest, replay
-from blockpool.proofs.replay.bookkeeping import FindableNames
+from blockpool.proofs.replay.comparison import FindableNames
 from blockpool.proofs.replay.engine import Engine
 from blockpool.proofs.replay.lockstep import LockstepPool
 from blockpool.proofs.replay.managed import Managed

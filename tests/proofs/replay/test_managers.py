@@ -11,7 +11,7 @@ from blockpool.proofs.replay import Mismatch, TraceRequest, replay
 from blockpool.proofs.replay.calls import CountedPool
 from blockpool.proofs.replay.managed import check_conservation
 from blockpool.proofs.replay.memory import Memory
-from blockpool.proofs.replay.sequence import Sequence
+from blockpool.proofs.replay.requests import Sequence
 
 A, B = TraceRequest(1536, 1, (1, 2, 3)), TraceRequest(1536, 1, (1, 2, 4))
 

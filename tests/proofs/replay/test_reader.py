@@ -49,49 +49,49 @@ def test_the_limit_ends_the_reading(trace):
 
 
 MALFORMED = {
-    "not JSON": ("hello", "a JSON object", '"hello"'),
-    "cut off": (line()[:40], "a JSON object", "where the file ends"),
-    "a list": ("[1]", "a JSON object", "[1]"),
-    "a byte order mark": ("\ufeff" + line(), "a JSON object", "\ufeff"),
-    "not UTF-8": (b'{"timestamp": "\xff"}', "text in UTF-8", "byte 0xff at position 16"),
-    "nested too deeply": ("[" * 100_000, "a JSON object", "recursion"),
-    "too many digits": ('{"timestamp": ' + "9" * 5000 + "}", "a JSON object", "digits"),
-    "an empty object": ("{}", "the field timestamp", "an empty object"),
-    "a missing field": ('{"timestamp": 1, "input_length": 1, "output_length": 1}', "the field hash_ids", "timestamp,"),
-    "time as text": (line(timestamp="5"), "timestamp as a number", '"5"'),
-    "negative time": (line(timestamp=-1), "timestamp as a number", "-1"),
-    "time not a number": (line(timestamp=float("nan")), "timestamp as a number", "NaN"),
-    "endless time": ('{"timestamp": 1e999' + line()[15:], "timestamp as a number", "Infinity"),
-    "time as bool": (line(timestamp=True), "timestamp as a number", "true"),
-    "length as text": (line(input_length="600"), "input_length as an integer, at least 1", '"600"'),
-    "length as float": (line(input_length=600.0), "input_length as an integer, at least 1", "600.0"),
-    "length as bool": (line(input_length=True), "input_length as an integer, at least 1", "true"),
-    "no prompt": (line(input_length=0, hash_ids=[]), "input_length as an integer, at least 1", "0"),
-    "negative length": (line(input_length=-600), "input_length as an integer, at least 1", "-600"),
-    "negative output": (line(output_length=-7), "output_length as an integer, at least 0", "-7"),
-    "no output length": (line(output_length=None), "output_length as an integer, at least 0", "null"),
-    "ids not a list": (line(hash_ids=3), "hash_ids as a list", "3"),
-    "an id as text": (line(hash_ids=[3, "4"]), "hash_ids[1] as an integer, at least 0", '"4"'),
-    "an id as float": (line(hash_ids=[3, 4.0]), "hash_ids[1] as an integer, at least 0", "4.0"),
-    "an id as bool": (line(hash_ids=[False, 4]), "hash_ids[0] as an integer, at least 0", "false"),
-    "a negative id": (line(hash_ids=[3, -4]), "hash_ids[1] as an integer, at least 0", "-4"),
-    "too few ids": (line(hash_ids=[3]), "2 hash_ids, one for each 512 of 600 tokens", "1"),
-    "too many ids": (line(input_length=512), "1 hash_ids, one for each 512 of 512 tokens", "2"),
+    "not JSON": ("hello", "", "not JSON: JSON is malformed: invalid character (byte 0): b'hello', where the file ends"),
+    "cut off": (line()[:40], "", "where the file ends"),
+    "a list": ("[1]", "", "an object is needed, not [1]"),
+    "a byte order mark": ("\ufeff" + line(), "", "\\xef\\xbb\\xbf"),
+    "not UTF-8": (b'{"timestamp": "\xff"}', "", "Invalid UTF-8"),
+    "nested too deeply": ("[" * 100_000, "", "recursion"),
+    "too many digits": ('{"timestamp": ' + "9" * 5000 + "}", "", "out of range"),
+    "an empty object": ("{}", "timestamp", "missing"),
+    "a missing field": ('{"timestamp": 1, "input_length": 1, "output_length": 1}', "hash_ids", "missing"),
+    "time as text": (line(timestamp="5"), "timestamp", "expected `float`, got `str`: '5'"),
+    "negative time": (line(timestamp=-1), "timestamp", "expected `float` >= 0.0: -1"),
+    "time not a number": (line(timestamp=float("nan")), "", "NaN"),
+    "endless time": ('{"timestamp": 1e999' + line()[15:], "", "out of range"),
+    "time as bool": (line(timestamp=True), "timestamp", "got `bool`: True"),
+    "length as text": (line(input_length="600"), "input_length", "expected `int`, got `str`: '600'"),
+    "length as float": (line(input_length=600.0), "input_length", "got `float`: 600.0"),
+    "length as bool": (line(input_length=True), "input_length", "got `bool`: True"),
+    "no prompt": (line(input_length=0, hash_ids=[]), "input_length", "expected `int` >= 1: 0"),
+    "negative length": (line(input_length=-600), "input_length", "expected `int` >= 1: -600"),
+    "negative output": (line(output_length=-7), "output_length", "expected `int` >= 0: -7"),
+    "no output length": (line(output_length=None), "output_length", "got `null`: None"),
+    "ids not a list": (line(hash_ids=3), "hash_ids", "expected `array`, got `int`: 3"),
+    "an id as text": (line(hash_ids=[3, "4"]), "hash_ids[1]", "expected `int`, got `str`: '4'"),
+    "an id as float": (line(hash_ids=[3, 4.0]), "hash_ids[1]", "got `float`: 4.0"),
+    "an id as bool": (line(hash_ids=[False, 4]), "hash_ids[0]", "got `bool`: False"),
+    "a negative id": (line(hash_ids=[3, -4]), "hash_ids[1]", "expected `int` >= 0: -4"),
+    "too few ids": (line(hash_ids=[3]), "hash_ids", "2 are needed, one for each 512 of 600 tokens, not 1"),
+    "too many ids": (line(input_length=512), "hash_ids", "1 are needed, one for each 512 of 512 tokens, not 2"),
 }
 
 
-@pytest.mark.parametrize(("bad", "expected", "found"), MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_line_is_named(trace, bad, expected, found):
+@pytest.mark.parametrize(("bad", "field", "words"), MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_line_is_named(trace, bad, field, words):
     raw = bad if isinstance(bad, bytes) else bad.encode()
     path = trace(line().encode() + b"\n" + raw)
     with pytest.raises(TraceError) as caught:
         requests_from_file(path)
     error = caught.value
-    assert (error.path, error.line) == (str(path), 2)
-    assert expected in error.expected
-    assert found in error.found
-    assert str(error) == f"{path}, line 2: expected {error.expected}, found {error.found}"
-    assert len(error.found) < 300  # never the whole line
+    assert (error.path, error.line, error.field) == (str(path), 2, field)
+    assert words in error.words
+    place = f"line 2, field {field!r}" if field else "line 2"
+    assert str(error) == f"{path}: {place}: {error.words}"
+    assert len(error.words) < 300  # never the whole line
 
 
 def test_a_line_in_the_middle_is_not_said_to_be_cut_off(trace):
@@ -102,18 +102,18 @@ def test_a_line_in_the_middle_is_not_said_to_be_cut_off(trace):
 
 
 def test_a_huge_integer_where_none_belongs_can_be_shown(trace):
-    with pytest.raises(TraceError, match=r"hash_ids as a list"):
+    with pytest.raises(TraceError, match=r"expected `array`, got `int`"):
         requests_from_file(trace(line(hash_ids=10**4000)))
 
 
 def test_a_blank_line_before_others_is_refused_where_it_is(trace):
-    with pytest.raises(TraceError, match=r"line 2: expected a request, found a blank line"):
+    with pytest.raises(TraceError, match=r"line 2: a blank line before other lines"):
         requests_from_file(trace(line() + "\n\n\n" + line()))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\n\n"])
 def test_an_empty_file_is_refused(trace, text):
-    with pytest.raises(TraceError, match=r"line 1: expected at least one request, found nothing"):
+    with pytest.raises(TraceError, match=r"line 1: at least one request is needed"):
         requests_from_file(trace(text))
 
 

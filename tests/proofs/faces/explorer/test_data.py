@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from blockpool.proofs.core.counterexample import Call, Counterexample
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.explore.scopes import SCOPES, narrowed
 from blockpool.proofs.explore.serving import SERVING_SCOPES, with_rules
 from blockpool.proofs.faces.explorer.graph import BEYOND, Graph, frozen, packed
@@ -19,7 +20,6 @@ from blockpool.proofs.faces.stories.pictures import picture_of
 from blockpool.proofs.faces.stories.stepping import BadPathError, Stepper
 from blockpool.proofs.oracle.example import OracleExample
 from blockpool.proofs.oracle.session import Line
-from blockpool.proofs.oracle.wire import FormatError
 from blockpool.spec import (
     INVARIANTS,
     Admit,

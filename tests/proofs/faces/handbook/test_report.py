@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 
 from blockpool.proofs.core.counterexample import Call, Counterexample
 from blockpool.proofs.core.obligation import Obligation, Verdict, exit_code
+from blockpool.proofs.core.strict_json import FormatError
 from blockpool.proofs.faces.cli.check import check
 from blockpool.proofs.faces.cli.console import as_document
 from blockpool.proofs.faces.cli.explore import explore
 from blockpool.proofs.faces.cli.report import report
 from blockpool.proofs.faces.cli.story import story
 from blockpool.proofs.faces.handbook.report import read_run, report_page
-from blockpool.proofs.oracle.wire import FormatError
 from blockpool.spec import FreeBlocks, GetNewBlocks, first_state
 
 app = typer.Typer()
