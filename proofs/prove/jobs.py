@@ -5,9 +5,9 @@ from functools import partial
 
 from blockpool.proofs.core.jobs import Job
 from blockpool.proofs.core.obligation import Obligation
-from blockpool.proofs.prove.differential.compare import QUICK as PROGRAMS
-from blockpool.proofs.prove.differential.compare import agreement
-from blockpool.proofs.prove.differential.faults import shown
+from blockpool.proofs.prove.differential.compare import AGREES, agreement
+from blockpool.proofs.prove.differential.compare import QUICK as FEW
+from blockpool.proofs.prove.differential.noticed import FAULTS_SHOW, check_faults
 from blockpool.proofs.prove.methods.catalogue import METHODS
 from blockpool.proofs.prove.methods.catalogue import QUICK as QUICK_METHODS
 from blockpool.proofs.prove.methods.lemmas import LEMMAS, lemma_obligations
@@ -22,7 +22,7 @@ from blockpool.proofs.prove.pool.encoding_check import state_twins, step_twins
 from blockpool.proofs.prove.pool.induction import PROVED, prove
 from blockpool.proofs.prove.pool.samples import QUICK
 from blockpool.proofs.prove.pool.sensitivity import DEFECTIVE, NOTICED, check_defects
-from blockpool.proofs.prove.pool.vacuity import CHECKS, check_vacuity
+from blockpool.proofs.prove.pool.vacuity import CHECKS, UNBOUNDED, check_unbounded, check_vacuity
 from blockpool.proofs.prove.queue.obligations import queue_obligations, unstated
 from blockpool.proofs.prove.queue.operations import OPERATIONS
 from blockpool.proofs.prove.queue.source import read_queue
@@ -40,6 +40,7 @@ def pool_jobs(seeds: Sequence[int] = SEEDS) -> dict[str, Job]:
     return {
         **{claim: partial(prove, claim, seeds) for claim in PROVED},
         **{name: partial(check_vacuity, name) for name in CHECKS},
+        UNBOUNDED: check_unbounded,
         **{f"{NOTICED}: {action}": partial(check_defects, action) for action in DEFECTIVE},
     }
 
@@ -63,8 +64,8 @@ def queue_method(where: str, method: str, seeds: Sequence[int]) -> list[Obligati
 
 
 def engine_jobs() -> dict[str, Job]:
-    """The engine that runs a queue's source, against CPython."""
-    return {"engine": agreement, "engine: defects": shown}
+    """The engine that executes source against CPython, and that its own defects show there."""
+    return {AGREES: agreement, FAULTS_SHOW: check_faults}
 
 
 def method_jobs(seeds: Sequence[int] = SEEDS) -> dict[str, Job]:
@@ -93,7 +94,7 @@ def quick_jobs() -> list[Job]:
     """For the main job: every claim with one seed, that nothing is vacuous, some of the defects and of the twins."""
     chosen = {name: job for name, job in pool_jobs(SEEDS[:1]).items() if not name.startswith(NOTICED)}
     others: list[Job] = [
-        partial(agreement, PROGRAMS),
+        partial(agreement, FEW),
         partial(state_twins, sampling=QUICK),
         partial(step_twins, sampling=QUICK),
     ]

@@ -36,6 +36,7 @@ def gate(seed: int | None) -> tuple[list[Job], list[Job]]:
 def nightly(seed: int | None) -> tuple[list[Job], list[Job]]:
     """Once a day, within an hour."""
     return [*_sampled(seed, 10), *symbolic.jobs(list(GOALS), quick=False, seconds=60.0)], [
+        *proofs_of.engine_jobs().values(),
         *proofs_of.queue_jobs().values(),
         census,
         *proofs_of.pool_jobs().values(),

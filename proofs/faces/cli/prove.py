@@ -63,7 +63,8 @@ def _chosen(names: Sequence[str], seeds: tuple[int, ...], source: str | None, tw
         elif twins:
             known = jobs.twin_jobs()
         else:
-            known = {**jobs.queue_jobs(seeds=seeds), **jobs.pool_jobs(seeds), **jobs.method_jobs(seeds)}
+            methods = {**jobs.method_jobs(seeds), **jobs.engine_jobs()}
+            known = {**jobs.queue_jobs(seeds=seeds), **jobs.pool_jobs(seeds), **methods}
     except BadSourceError as error:
         err.print(f"error: {error}", style="red", markup=False)
         raise typer.Exit(2) from error

@@ -23,7 +23,7 @@ from blockpool.proofs.prove.queue.methods import reached_methods
 from blockpool.proofs.prove.queue.refusing import UnsupportedError
 from blockpool.proofs.prove.queue.values import BLOCK, Items, Node, Number, Unknown
 
-MOST_STEPS = 400
+MOST_STEPS = 100
 INT = z3.IntSort()
 
 

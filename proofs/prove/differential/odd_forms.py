@@ -16,8 +16,7 @@ STATEMENTS = (
     "if ({number} > 1) + 1 == 2: self.count += 3",
     "if hash({node}) == 3: return None\n        self.count += hash({number})",
     "if [x for x in blocks if x is block]: self.count += 1",
-    "try:\n            self.count = {node}.after.after.after.number\n        except Exception:\n"
-    "            self.count = 9",
+    "try:\n            self.count = {node}.after.after.number\n        except Exception:\n            self.count = 9",
     "try:\n            raise Refusal({node}.number)\n        except Refusal:\n            self.count += 1",
     "try:\n            {node}.after.after.after.before = None\n        finally:\n            self.count += 1",
     "self.extra = {number}",
@@ -36,8 +35,7 @@ STATEMENTS = (
     "for x in reversed([{node}, {node}]): self.tail.after = x",
     "spare = reversed(blocks)\n        for x in spare: self.count += 1\n        for x in spare: self.count += 1",
     "spare = [{node}]\n        for x in spare:\n            if len(spare) < 3: spare.append(x)\n        return spare",
-    "spare = [{node}]\n        for x in reversed(spare):\n            if len(spare) < 3: spare.append(x)\n"
-    "        return spare",
+    "spare = [{node}]\n        for x in reversed(spare):\n            if len(spare) < 3: spare.append(x)",
     "for x in range(1, 3): self.count += x",
     "for x in (1, 2): self.count += x",
     "seen = None\n        for x in blocks:\n            if seen == 1: self.count += 1\n            seen = 1",

@@ -1,7 +1,8 @@
 """That the proofs are about something: what they assume is possible, every action can happen, every refusal too.
 
 Hypotheses that contradict each other prove anything. So each set of them is shown to be true of a small finite pool,
-and that pool is an interesting one wherever the action allows it.
+and that pool is an interesting one wherever the action allows it. Nor may they bound the world: they are true of a
+step of each action in a large pool, see `large_worlds.py`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +11,8 @@ from typing import Any
 
 import z3
 
-from blockpool.proofs.core.obligation import Obligation, Verdict
+from blockpool.proofs.core.obligation import Figures, Obligation, Verdict
+from blockpool.proofs.prove.large_worlds import MANY, bounding, large_steps
 from blockpool.proofs.prove.pool.claims import FIXED, first_state
 from blockpool.proofs.prove.pool.induction import METHOD, SCOPE, hypotheses, rows_of
 from blockpool.proofs.prove.pool.possibilities import AT_WORK, POSSIBLE, interesting
@@ -75,6 +77,20 @@ CHECKS: Mapping[str, Callable[[], Iterator[tuple[str, Formulas]]]] = {
     "every_possibility_of_the_spec_is_possible_here": possibilities,
     "what_is_assumed_within_a_fold_is_possible": parts_of_folds,
 }
+
+
+UNBOUNDED = "what_is_assumed_is_true_of_large_pools"
+
+
+def check_unbounded() -> list[Obligation]:
+    """Vacuous if a hypothesis excludes a pool with many blocks, keys and watchers."""
+    started = perf_counter()
+    found = {step.action.name: bounding(step) for step in large_steps()}
+    missing = [f"{action.name}: no step of it was made" for action in TRANSITIONS if action.name not in found]
+    words = [*missing, *(f"{action}: {word}" for action, several in found.items() for word in several)]
+    verdict = Verdict.VACUOUS if words else Verdict.HOLDS
+    figures: Figures = {"actions": len(found), "blocks, keys, watchers": f"at least {MANY} each"}
+    return [Obligation(UNBOUNDED, METHOD, SCOPE, verdict, figures, perf_counter() - started, "\n".join(words))]
 
 
 def check_vacuity(name: str) -> list[Obligation]:
