@@ -1,23 +1,20 @@
 """What a KV-cache block pool promises. Read in this order:
 
-    terms.py        the nouns
-    prefix.py       what a key means
-    pool.py         the state variables, the first state, derived notions
-    actions.py      the shape of every action
-    lending.py      references and the free queue
-    publishing.py   giving blocks their keys
-    forgetting.py   keys that leave their block
-    queries.py      questions
-    events.py       what the outside is told, and the consumer that mirrors the cache from it
-    invariants.py, lending_properties.py, caching_properties.py, possibilities.py    the claims
-    ledger.py       the level above: ownership only
-    layout.py, serving.py    the environment: groups, requests, passes, and what memory holds
-    hits.py         the longest hit over all groups
-    moves.py, scheduling.py, passing.py    what schedulers, workers and readers do
-    handling.py, tables.py    how they use the pool
-    serving_properties.py, serving_possibilities.py    what a hit really promises, and which rule each claim needs
+    pool/terms.py, prefix.py    the nouns, and what a key means
+    pool/state.py       the state variables, the first state, derived notions
+    pool/action.py      the shape of every action
+    pool/allocation.py, publishing.py, eviction.py    references and the queue; keys given; keys that leave their block
+    pool/queries.py     questions
+    pool/events.py      what the outside is told, and the consumer that mirrors the cache from it
+    claims/invariants.py, allocation.py, caching.py, possibilities.py    what is true of all that
+    claims/ownership.py    the level above: who may use a block
+    requests/layout.py, state.py    the environment: groups, requests, passes, and what memory holds
+    requests/hits.py    the longest hit over all groups
+    requests/action.py, scheduler.py, execution.py    what schedulers, workers and readers do
+    requests/pool_calls.py, block_tables.py    how they use the pool
+    claims/requests.py, request_possibilities.py    what a hit really promises, and which rule each claim needs
     scenarios.py    worked stories
-    promises.py, profiles.py    what is promised of pools judged from outside, and the choices that they make
+    contract/    what is promised of pools judged from outside: calls, laws, profiles, and the judge
 
 Standard library only. Nothing here knows the implementation.
 """

@@ -1,7 +1,7 @@
 """The pool with the face that vLLM 0.33 knows: its events, and the inner methods that its other parts call.
 
-Imported only where vLLM is installed: `vllm.py` decides that. What vLLM's own tests do to the inside of its pool is not
-here but in `vllm_compat.py`.
+Imported only where vLLM is installed: `replace.py` decides that. What vLLM's own tests do to the inside of its pool
+is not here but in `compat.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Workers of this machine: processes that are started once and take units of work, whatever the work is.
 
-`cluster.py` does the same beyond this machine.
+`workers_ray.py` does the same beyond this machine.
 """
 
 import gc

@@ -17,7 +17,7 @@ from blockpool.spec.contract.violation import RULES_OF_CALLERS, Breach
 
 
 class Counting:
-    """Counts beside `pool`, from now until `close`. The pool must be new; see `tap.py`."""
+    """Counts beside `pool`, from now until `close`. The pool must be new; see `instrument.py`."""
 
     def __init__(self, pool: Any, told: Callable[[Breach], None]) -> None:
         if pool.get_num_free_blocks() != pool.num_gpu_blocks - 1:

@@ -1,6 +1,6 @@
 """What is promised about calls and answers, so that a pool can be judged from outside.
 
-The claims of `properties.py` speak of the state of the abstract machine; these speak of what a caller sees. A law
+The claims of `spec/claims` speak of the state of the abstract machine; these speak of what a caller sees. A law
 without a knob holds for every pool. A law with one is a choice that a profile makes (`profiles.py`); a pool that breaks
 it is outside that profile, and safe nevertheless.
 """

@@ -2,7 +2,7 @@
 
 Block pools differ where their callers cannot tell, or have learned to live with it: which free block is lent next, what
 becomes of a key that two blocks carry, when events are sent. A profile fixes these choices. What no pool may ever do is
-not a choice; it is in `promises.py`.
+not a choice; it is in `laws.py`.
 
     PROFILES["index"]                                            one of the named profiles
     replace(PROFILES["index"], name="mine", order="stack")       the same, with one choice made otherwise

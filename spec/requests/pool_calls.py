@@ -1,6 +1,6 @@
 """How a scheduler uses the pool: each step on the pool's side, with what it means for memory, transfers and counts.
 
-These are not actions of their own; the actions in `scheduling.py` are made of them. A pool that refuses where the
+These are not actions of their own; the actions in `scheduler.py` are made of them. A pool that refuses where the
 scheduler had checked leaves a mark in `refused`.
 """
 

@@ -1,7 +1,7 @@
 """Putting a mutant into a process that has imported everything: the code of one function is exchanged in place.
 
 So nothing is imported again for each mutant, which is most of the time that a trial takes. What a module did while it
-was imported stays undone: a mutant that nobody notices this way is tried once more in a new process, see `hunt.py`.
+was imported stays undone: a mutant that nobody notices this way is tried once more in a new process, see `worker.py`.
 """
 
 import functools

@@ -3,7 +3,7 @@
 Run as `python -m blockpool.proofs.adequacy.mutation.worker`.
 
 Everything is imported and all tests are collected once; then a child is forked for each mutant, in which the code of
-the mutated function is exchanged (`swap.py`). First an unchanged child shows which test and which gate runs which
+the mutated function is exchanged (`hot_swap.py`). First an unchanged child shows which test and which gate runs which
 function, how long each takes, and that none of them fails: a mutant is tried only by those that run what it changes,
 those first that noticed its neighbours. A child that needs far more processor time than the unchanged one is stopped;
 that is a catch, and reported as such. In a copy of the checkout that holds one mutant already, nothing is exchanged.

@@ -1,7 +1,7 @@
 """Public bug reports, and the defects of vLLM that were executed: data, read from the JSON files of this folder.
 
-The ids of reports are those of `cases/public_bugs.md`, which names where they were made; numbers are small and
-made up. Calls and replies are written as in `oracle/wire.py`. Of a block pool's report only the last line breaks a law.
+Ids are those of our survey of public trackers; numbers are small and made up. Calls and replies are written as in
+`oracle/wire.py`. Of a block pool's report only the last line breaks a law.
 """
 
 from collections.abc import Iterator

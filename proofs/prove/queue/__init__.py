@@ -6,7 +6,8 @@ be refused raises an exception on purpose, and no link and no counter differs. L
 
 Read `operations.py` for the promises, `order.py` for what links represent, `invariants.py` for the loops. The others
 are the engine: `source.py` reads the class, `rewrite.py` changes it as little as it must, `values.py`, `execution.py`
-and `loops.py` execute it, `methods.py` and `obligations.py` ask Z3. `runs.py` is a second opinion by plain execution.
+and `loops.py` execute it, `methods.py` and `obligations.py` ask Z3. `concrete_runs.py` is a second opinion by plain
+execution.
 
 What has to be trusted:
 

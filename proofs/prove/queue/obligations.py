@@ -1,7 +1,7 @@
 """`prove` for a queue class: one obligation for each method and promise.
 
-First the method is run on every small queue (see runs.py): a run that breaks a promise refutes it. What survives is
-proved for any length. A proof that fails although no small run does is inconclusive, and shows the heap from which a
+First the method is run on every small queue (see concrete_runs.py): a run that breaks a promise refutes it. What
+survives is proved for any length. A proof that fails although no small run does is inconclusive, and shows the heap from which a
 step goes wrong.
 """
 

@@ -94,7 +94,7 @@ def test_exact_counts(scope: Scope, states: int, raw_states: int) -> None:
     """The counts of one block by hand: held 0, 1 or 2 times; no key, either, or the long one with an alias; watched by
 
     any of the watchers. Two watchers make 4 sets, 3 up to their names. The last is as recorded; a search without
-    symmetry, in test_proofs_symmetry.py, confirms such counts, and those of steps.
+    symmetry, in test_symmetry.py, confirms such counts, and those of steps.
     """
     found = explore(scope)
     assert (len(found.states), found.raw_states) == (states, raw_states)

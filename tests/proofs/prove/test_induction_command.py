@@ -11,7 +11,7 @@ from blockpool.proofs.faces.cli.prove import prove
 from blockpool.proofs.prove.jobs import pool_jobs, queue_jobs, quick_jobs
 from blockpool.proofs.prove.pool.induction import PROVED
 from blockpool.proofs.prove.pool.sensitivity import DEFECTIVE
-from blockpool.proofs.prove.pool.vacuity import CHECKS
+from blockpool.proofs.prove.pool.vacuity import CHECKS, UNBOUNDED
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_source_that_is_not_there_is_bad_input(run, source):
 
 
 def test_everything_is_proved_if_nothing_is_named():
-    assert {*PROVED, *CHECKS} <= pool_jobs().keys()
-    assert len(pool_jobs()) == len(PROVED) + len(CHECKS) + len(DEFECTIVE)
+    assert {*PROVED, *CHECKS, UNBOUNDED} <= pool_jobs().keys()
+    assert len(pool_jobs()) == len(PROVED) + len(CHECKS) + 1 + len(DEFECTIVE)
     assert {"FreeKVCacheBlockQueue.remove", "FreeKVCacheBlockQueue.append_n"} <= queue_jobs().keys()
-    assert len(quick_jobs()) == len(PROVED) + len(CHECKS) + 2 + 2
+    assert len(quick_jobs()) == len(PROVED) + len(CHECKS) + 1 + 2 + 3
