@@ -1,8 +1,8 @@
 """`prove` for a queue class: one obligation for each method and promise.
 
 First the method is run on every small queue (see concrete_runs.py): a run that breaks a promise refutes it. What
-survives is proved for any length. A proof that fails although no small run does is inconclusive, and shows the heap from which a
-step goes wrong.
+survives is proved for any length. A proof that fails although no small run does is inconclusive, and shows the heap
+from which a step goes wrong.
 """
 
 # ruff: noqa: SIM300  (names in capitals are the unknowns of formulas)
